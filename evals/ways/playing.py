@@ -126,7 +126,7 @@ class _Stage:
         self._drain()
 
     def _night(self) -> None:
-        reply = self._client.call("POST", "/v1/admin/reflect", {"user_id": self.user})
+        reply = self._client.call("POST", "/v1/admin/reflect", {"user_id": self.user, "min_age_days": 0})
         if reply.status != 202:
             raise RuntimeError(f"the night: {reply.status} {reply.body!r}")
         self._drain()

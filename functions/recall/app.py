@@ -15,8 +15,8 @@ from neve.http.schemas.recall import recall as r
 from neve.http.schemas.recall import tools as t
 from neve.http.schemas.turn import turn as n
 from neve.usecases.ask.documents.read_document import read_page
-from neve.usecases.ask.recall.read_recalls import get_recall, list_recalls
 from neve.usecases.ask.recall.recall import recall_and_record
+from neve.usecases.ask.recall.record_recall import get_recall, list_recalls
 
 router = Router("recall", wiring.prepare())
 handler = router.handle

@@ -1,7 +1,7 @@
 """Tasks beside stores in the same process: they answer a read in a tenth of a millisecond and a search in one, and a
 thread of the pool takes a quarter of one to begin, with the interpreter's lock. A recall has eight of them (*measured*,
-two cores: done by the caller, five reads took 9 % off its median, the search by words and the ledger row another 7 %).
-The query is embedded beside them.
+two cores: done by the caller, five reads took 9 % off its median, the search by words and the ledger row another
+7 %). The query is embedded beside them.
 
 What is not at hand is not waited for by the caller, who has other things to do, and a time in which to answer: a user's
 part of the index that must be loaded first, or a task that still runs. Such a read begins once more, in a thread; what

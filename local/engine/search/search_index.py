@@ -18,8 +18,7 @@ from local.engine.search.segment import Segment, Snapshot
 from local.engine.search.segment_cache import SegmentCache
 from local.engine.search.segment_filter import admitted
 from neve.domain.indexing.passage import Passage
-from neve.domain.recall.query import TextQuery
-from neve.domain.recall.query_terms import QueryTerms, query_terms
+from neve.domain.recall.query import QueryTerms, TextQuery, query_terms
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from neve.troubles import Troubles
 

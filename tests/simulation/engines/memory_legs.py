@@ -9,7 +9,7 @@ from math import log, sqrt
 from struct import unpack
 
 from neve.domain.indexing.passage import Neighbour, Passage, rev_of
-from neve.domain.recall.query_terms import QueryTerms
+from neve.domain.recall.query import QueryTerms
 from neve.domain.recall.weighted_counts import K1, Terms, weighted_counts
 from neve.domain.terms import terms
 from neve.domain.times import epoch_ms

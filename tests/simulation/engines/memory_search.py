@@ -8,8 +8,7 @@ from struct import unpack
 from threading import Lock
 
 from neve.domain.indexing.passage import Passage, removal_version
-from neve.domain.recall.query import TextQuery
-from neve.domain.recall.query_terms import query_terms
+from neve.domain.recall.query import TextQuery, query_terms
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from tests.simulation.engines.memory_legs import admits, keyword_leg, vector_leg
 

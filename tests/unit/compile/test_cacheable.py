@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.compile.cacheable import cacheable_from
+from neve.domain.tenants.prices import cacheable_from
 
 
 @pytest.mark.parametrize(

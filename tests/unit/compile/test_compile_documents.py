@@ -9,7 +9,7 @@ import pytest
 
 from neve.domain.documents.change import DocumentChange
 from neve.domain.records.memories import Status
-from neve.usecases.ask.compile import document_updates
+from neve.usecases.ask.compile import updates as compile_updates
 from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import Compiled, compile_context
 from neve.usecases.core.pack.build_pack import build_pack
@@ -140,7 +140,7 @@ def test_what_had_no_room_is_no_update(world: RecallWorld) -> None:
 def test_documents_behind_those_that_are_looked_at_are_told_as_outdated(
     world: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(document_updates, "MAX_DOCUMENTS", 1)
+    monkeypatch.setattr(compile_updates, "MAX_DOCUMENTS", 1)
     put(world, "/always-load/rules", "Be long.")
     put(world, "/profile/people/tom", "A good friend.")
     put(world, "/profile/people/sarah", "A sister.")

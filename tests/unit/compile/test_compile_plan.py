@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from neve.domain.compact.headings import FourHeadings, SummaryText
-from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of
 from neve.domain.compile.conversation import Block, Conversation, Image, Text, ToolResult, ToolUse
 from neve.domain.compile.history import answered_to, is_hidden, message_of
 from neve.domain.compile.last_turn import TaskState, ToolOutput, session_text
 from neve.domain.compile.plan import Limits, PromptInput, PromptPlan, make_plan
+from neve.domain.compile.shown_images import ANSWER_BYTES, bytes_of
 from neve.domain.compile.updates import UPDATES_TOKENS, Update, fit_updates
 from neve.domain.errors import NeveError
 from neve.domain.records.epochs import HistoryCut

@@ -13,7 +13,7 @@ from neve.usecases.ask.compile import compile_context as compile_context_module
 from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import Compiled, compile_context
 from neve.usecases.ask.pack.read_pack import read_pack
-from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.ask.recall.record_recall import get_recall
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.recall_world import RecallWorld
 

@@ -16,7 +16,7 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.ask.pack.read_pack import preview_pack, read_pack
-from neve.usecases.ask.recall.read_recalls import list_recalls
+from neve.usecases.ask.recall.record_recall import list_recalls
 from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.ask.sessions.read_sessions import list_sessions
 from neve.usecases.ask.tenants.user_stats import user_stats

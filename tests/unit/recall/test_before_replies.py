@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from neve.domain.indexing.passage import Source
-from neve.domain.recall.short_reply import SHORT_TERMS
 from neve.ports.search import Candidate
-from neve.usecases.ask.recall.stages.before_replies import MOST, before_replies, message_before
 from neve.usecases.ask.recall.stages.gate import Gated
+from neve.usecases.ask.recall.stages.hydrate import MOST, SHORT_TERMS, before_replies, message_before
 
 
 def candidate(identifier: str, length: int = 3) -> Candidate:

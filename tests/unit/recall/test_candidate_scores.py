@@ -7,11 +7,10 @@ from datetime import timedelta
 import pytest
 
 from neve.domain.indexing.utterances import Utterance, utterance_passages
-from neve.domain.recall.query import TextQuery
-from neve.domain.recall.query_terms import QueryTerms, query_terms
+from neve.domain.recall.query import QueryTerms, TextQuery, query_terms
 from neve.domain.times import parse
 from neve.usecases.ask.recall.recall_rows import RecallRow
-from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
+from neve.usecases.ask.recall.stages.rank_candidates import CandidateScores
 
 AT = "2026-01-05T10:00:00.000Z"
 

@@ -10,8 +10,7 @@ from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
 from neve.usecases.ask.memories.list_memories import get_memory
 from neve.usecases.ask.memories.trace_memory import trace_memory
-from neve.usecases.ask.recall.read_recalls import get_recall, list_recalls
-from neve.usecases.ask.recall.record_recall import read_record
+from neve.usecases.ask.recall.record_recall import get_recall, list_recalls, read_record
 from tests.unit.recall_world import RecallWorld
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
+from neve.domain.recall.fusion import Placed, keyword_ranking
 from neve.domain.recall.query import TextQuery
 from neve.domain.records.memories import Kind
 from neve.ports.search import FoundByWords, Owner, SearchFilter

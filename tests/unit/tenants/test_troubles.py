@@ -15,8 +15,7 @@ from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Key, Put
 from neve.troubles import ACTIVE_FOR, REPEATEDLY, WARNED_EVERY, Trouble, Troubles
-from neve.usecases.ask.recall.note_legs import note_legs
-from neve.usecases.ask.recall.stages.legs import LegReport
+from neve.usecases.ask.recall.stages.legs import LegReport, note_legs
 from neve.usecases.ask.tenants.service_health import service_health
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import HandClock

@@ -10,7 +10,7 @@ import pytest
 
 from neve.usecases.ask.compile.compile_context import Compiled
 from neve.usecases.ask.pack.read_pack import read_pack
-from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.ask.recall.record_recall import get_recall
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.compile.compile_world import compiled, session
 from tests.unit.compile.turns.test_compile_rounds import messages, round_of

@@ -8,8 +8,7 @@ import pytest
 
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Source
-from neve.domain.recall.query import shape
-from neve.domain.recall.query_terms import query_terms
+from neve.domain.recall.query import query_terms, shape
 from neve.domain.records.memories import Memory, MemoryPassage
 from neve.domain.tokens import estimate
 from neve.usecases.ask.recall.answer import Hit

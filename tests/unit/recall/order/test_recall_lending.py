@@ -9,14 +9,12 @@ import pytest
 
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.utterances import Utterance, utterance_passages
-from neve.domain.recall.query import TextQuery
-from neve.domain.recall.query_terms import query_terms
+from neve.domain.recall.query import TextQuery, query_terms
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope
 from neve.domain.times import parse
 from neve.usecases.ask.recall.answer import RecallAnswer
 from neve.usecases.ask.recall.recall_rows import RecallRow
-from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
-from neve.usecases.ask.recall.stages.rank_candidates import Match, rank_candidates
+from neve.usecases.ask.recall.stages.rank_candidates import CandidateScores, Match, rank_candidates
 from neve.usecases.ask.recall.stages.rerank import with_what_memories_lend
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.domain_rows import memory

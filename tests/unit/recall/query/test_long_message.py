@@ -22,7 +22,7 @@ from neve.domain.recall.query import MAX_WORDS, shape
 from neve.domain.tenants.policy import Policy
 from neve.usecases.ask.recall.answer import ENDS_ONLY
 from neve.usecases.ask.recall.command import Mode, RecallCommand, ResolvedRequest, resolve
-from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.ask.recall.record_recall import get_recall
 from tests.unit.recall_world import RecallWorld
 
 ANSWER = "My daughter Mia is allergic to hazelnuts."

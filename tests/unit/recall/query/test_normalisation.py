@@ -14,8 +14,7 @@ from local.datafolder import FORMAT_NUMBER
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.domain.indexing.passage import Passage, Source
-from neve.domain.recall.query import shape
-from neve.domain.recall.query_terms import QueryTerms, query_terms
+from neve.domain.recall.query import QueryTerms, query_terms, shape
 from neve.domain.terms import asked_terms, terms
 from neve.domain.words import chunks, fold, plain_words, whole, without_accents
 from neve.ports.search import IndexModel, Owner, SearchFilter

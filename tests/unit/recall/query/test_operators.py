@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from neve.usecases.ask.recall.answer import PLAIN_WORDS
-from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.ask.recall.record_recall import get_recall
 from tests.unit.recall_world import RecallWorld
 
 KID, DAUGHTER, SON = (

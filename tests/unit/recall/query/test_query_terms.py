@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from local.engine.search.search_index import SqliteSearchIndex
 from neve.domain.indexing.passage import Passage, Source
-from neve.domain.recall.query import TextQuery, shape
-from neve.domain.recall.query_terms import MAX_PHRASE_WORDS, MAX_TERMS, query_terms
+from neve.domain.recall.query import MAX_PHRASE_WORDS, MAX_TERMS, TextQuery, query_terms, shape
 from neve.domain.terms import stem, terms
 from neve.domain.words import INDEX_STOP_WORDS
 from neve.ports.search import IndexModel, Owner, SearchFilter

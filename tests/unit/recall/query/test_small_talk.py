@@ -12,7 +12,7 @@ from local.template import ROOT
 from neve.domain.recall.query import shape
 from neve.domain.recall.small_talk import COMMON, SEQUENCES, WORDS
 from neve.domain.words import QUERY_STOP_WORDS
-from neve.usecases.ask.recall.read_recalls import get_recall
+from neve.usecases.ask.recall.record_recall import get_recall
 from tests.unit.recall_world import RecallWorld
 
 SMALL_TALK = """

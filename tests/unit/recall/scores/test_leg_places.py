@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.recall.leg_places import places_of, within_depth
+from neve.domain.recall.fusion import places_of, within_depth
 
 LEG = ["mem_a", "evt:s1:1", "mem_b", "evt:s1:2", "mem_c", "evt:s2:1"]
 

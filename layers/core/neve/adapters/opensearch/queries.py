@@ -10,8 +10,7 @@ from struct import Struct
 from typing import Any, Final, NamedTuple
 
 from neve.adapters.opensearch.documents import feature, floats, stored_term
-from neve.domain.recall.query import TextQuery
-from neve.domain.recall.query_terms import QueryTerms, query_terms
+from neve.domain.recall.query import QueryTerms, TextQuery, query_terms
 from neve.domain.recall.weighted_counts import K1
 from neve.domain.times import epoch_ms
 from neve.ports.search import Owner, SearchFilter

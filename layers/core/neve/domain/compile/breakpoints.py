@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from neve.domain.compile.cacheable import DEFAULT_FAMILY, cacheable_from
 from neve.domain.compile.formats.every import FORMATS
 from neve.domain.compile.prompt import Breakpoint, Prompt
-from neve.domain.tenants.prices import family
+from neve.domain.tenants.prices import DEFAULT_FAMILY, cacheable_from, family
 
 MOST_MARKS = 4
 """The most marks of one request (*limit*: Anthropic)."""

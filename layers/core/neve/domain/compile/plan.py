@@ -11,7 +11,6 @@ from typing import Any
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
 from neve.domain.compact.render import render_summary
-from neve.domain.compile.answer_size import ANSWER_BYTES, bytes_of, fits
 from neve.domain.compile.conversation import Conversation, Image, Text, shown_tokens
 from neve.domain.compile.formats.declared_tools import OfferedTools
 from neve.domain.compile.formats.tool_names import called_tools
@@ -27,6 +26,7 @@ from neve.domain.compile.history import (
 )
 from neve.domain.compile.last_turn import FittedTask, TaskState, fit_task, task_text
 from neve.domain.compile.prompt import Prompt, Tool
+from neve.domain.compile.shown_images import ANSWER_BYTES, bytes_of, fits
 from neve.domain.compile.updates import UPDATES_TOKENS, FittedUpdates, Update, fit_updates
 from neve.domain.records.epochs import HistoryCut
 from neve.domain.records.sessions import Event, EventType

@@ -2,14 +2,75 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from fractions import Fraction
 from functools import lru_cache
 from typing import NamedTuple, Protocol
 
-from neve.domain.recall.leg_places import places_of
+from neve.domain.ids import is_event_id
 from neve.domain.times import parse
+
+
+def within_depth(ids: Iterable[str], depth: int) -> list[str]:
+    """Keep of a leg, best first, the best ``depth`` utterances, and other items that are among the first ``depth``."""
+    utterances = 0
+    within: list[str] = []
+    for place, identifier in enumerate(ids, start=1):
+        if not is_event_id(identifier):
+            if place <= depth:
+                within.append(identifier)
+        elif utterances < depth:
+            utterances += 1
+            within.append(identifier)
+        if utterances == depth and place >= depth:
+            break
+    return within
+
+
+def places_of(ids: Iterable[str]) -> dict[str, int]:
+    """Return the place of each id, from 1: of an utterance among the utterances, of anything else in the whole list. An
+    id that is named twice counts where it stands first."""
+    found: dict[str, int] = {}
+    utterances = 0
+    for place, identifier in enumerate(dict.fromkeys(ids), start=1):
+        if not is_event_id(identifier):
+            found[identifier] = place
+        else:
+            utterances += 1
+            found[identifier] = utterances
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A row to be placed. ``share`` of query terms in the row's own matched passage. ``at``: when it was written (new
+    rows)."""
+
+    id: str
+    share: float
+    at: str = ""
+
+
+def keyword_ranking(indexed: Sequence[Placed], new: Sequence[Placed]) -> list[str]:
+    """Merge both lists into one ranking of ids, best first. ``indexed`` is in BM25 order; no id is in both."""
+    by_id = sorted(new, key=lambda row: row.id)
+    by_age = sorted(by_id, key=lambda row: row.at, reverse=True)
+    waiting = sorted(by_age, key=lambda row: row.share, reverse=True)
+    shares = sorted(hit.share for hit in indexed)
+    places = [len(shares) - bisect_right(shares, row.share) for row in waiting]
+    ranking: list[str] = []
+    taken = 0
+    for position in range(len(indexed) + 1):
+        while taken < len(waiting) and places[taken] == position:
+            ranking.append(waiting[taken].id)
+            taken += 1
+        if position < len(indexed):
+            ranking.append(indexed[position].id)
+    return ranking
+
 
 RRF_K = 60
 SCORE_DIGITS = 12

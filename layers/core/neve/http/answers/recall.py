@@ -24,8 +24,8 @@ from neve.scope import SessionScope
 from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import compile_context
 from neve.usecases.ask.recall.answer import RecallAnswer
-from neve.usecases.ask.recall.note_legs import note_legs
 from neve.usecases.ask.recall.recall import Recording, already_shown, recall_and_record
+from neve.usecases.ask.recall.stages.legs import note_legs
 
 
 def recall_answer(

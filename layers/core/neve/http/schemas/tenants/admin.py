@@ -10,10 +10,9 @@ from pydantic import Field, GetJsonSchemaHandler, RootModel, field_validator
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
-from neve.domain.compile.cacheable import CACHEABLE_TOKENS
 from neve.domain.errors import invalid
 from neve.domain.tenants.policy import Policy
-from neve.domain.tenants.prices import price_table
+from neve.domain.tenants.prices import CACHEABLE_TOKENS, price_table
 from neve.domain.times import iso
 from neve.http.json_body import check_model
 from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View

@@ -14,7 +14,6 @@ from functools import partial
 from typing import Any
 
 from neve.domain.compact.headings import summary_target
-from neve.domain.compile.answer_size import beyond_its_room, room_for_the_log
 from neve.domain.compile.breakpoints import CacheRules, PrefixEnd
 from neve.domain.compile.conversation import THINKING, Text, content_blocks
 from neve.domain.compile.formats.declared_tools import OfferedTools
@@ -23,7 +22,7 @@ from neve.domain.compile.history import is_hidden, message_of
 from neve.domain.compile.last_turn import session_text
 from neve.domain.compile.plan import Limits, PromptInput, PromptPlan, make_plan
 from neve.domain.compile.prompt import Breakpoint
-from neve.domain.compile.shown_images import ImageCount, count_images, mark_out
+from neve.domain.compile.shown_images import ImageCount, beyond_its_room, count_images, mark_out, room_for_the_log
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.images.room import Taken, taken_by
 from neve.domain.pack.render import escape
@@ -42,13 +41,12 @@ from neve.scope import SessionScope
 from neve.store.keys import image_name
 from neve.usecases.ask.compile.command import CompileCommand, Content
 from neve.usecases.ask.compile.images import Wanted
-from neve.usecases.ask.compile.keep_epoch import keep_epoch
+from neve.usecases.ask.compile.keep_epoch import keep_epoch, shown_hits, start_recording, told_updates
 from neve.usecases.ask.compile.reads import Material, start_context_reads
-from neve.usecases.ask.compile.recalls import Recalls
-from neve.usecases.ask.compile.record_prompt import shown_hits, start_recording, told_updates
 from neve.usecases.ask.compile.turn_start import BegunTurn
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, injected, transparency
-from neve.usecases.ask.recall.recall import LEDGER_ERROR
+from neve.usecases.ask.recall.command import RecallCommand
+from neve.usecases.ask.recall.recall import LEDGER_ERROR, Recording, recall_and_record
 from neve.usecases.ask.recall.tool import TOOLS_VERSION, VERSIONS
 from neve.usecases.core.images.event_images import NewImage, name_images, shaped
 from neve.usecases.core.lag.model_down import QUEUED
@@ -524,3 +522,40 @@ def _pack_tokens(material: Material) -> int:
     if pack is None or not pack.text:
         return 0
     return pack.manifest.tokens if pack.manifest else estimate(pack.text)
+
+
+@dataclass(slots=True)
+class Recalls:
+    """The recalls of one call; the last one counts."""
+
+    scope: SessionScope
+    command: CompileCommand
+    made: list[Recording] = field(default_factory=list)
+    last: Recording | None = None
+
+    def ask(self, query: str) -> None:
+        """Recall, and keep the answer; an error counts as none: the reads say whether there is such a session."""
+        if not self.command.recalls:
+            return
+        recorded = not self.command.dry_run
+        asked = RecallCommand(query, session_id=self.scope.session, beside="history", recorded=recorded, fills=True)
+        try:
+            self.last = recall_and_record(self.scope, asked)
+        except NeveError:
+            self.last = None
+        else:
+            self.made.append(self.last)
+
+    @property
+    def answer(self) -> RecallAnswer | None:
+        """Return the last answer, whose ledger row may still be under way."""
+        return self.last.answer if self.last else None
+
+    def recorded(self) -> RecallAnswer | None:
+        return self.last.recorded() if self.last else None
+
+    def wait(self) -> None:
+        """Wait for the ledger row of each recall, also behind an error: a caller who is answered finds all of them in
+        the ledger, and a function that has answered may stand still in the middle of a write."""
+        for one in self.made:
+            one.recorded()

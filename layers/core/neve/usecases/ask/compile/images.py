@@ -8,9 +8,18 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from neve.domain.compile.answer_size import bytes_of, room_for_the_log
 from neve.domain.compile.history import answered_to
-from neve.domain.compile.shown_images import IMAGE_BYTES, MAKES_ROOM, Why, choose_images, mark_out, may_show, spans_of
+from neve.domain.compile.shown_images import (
+    IMAGE_BYTES,
+    MAKES_ROOM,
+    Why,
+    bytes_of,
+    choose_images,
+    mark_out,
+    may_show,
+    room_for_the_log,
+    spans_of,
+)
 from neve.domain.images.room import Taken
 from neve.domain.records.epochs import HistoryCut, SessionEpoch
 from neve.domain.records.sessions import Event, Spans

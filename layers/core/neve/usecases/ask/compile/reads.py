@@ -12,9 +12,8 @@ from typing import TypeVar
 
 from neve.domain.compact.extract import extract_summary
 from neve.domain.compact.headings import FourHeadings
-from neve.domain.compile.answer_size import beyond_its_room
 from neve.domain.compile.history import hidden_events
-from neve.domain.compile.shown_images import all_marked
+from neve.domain.compile.shown_images import all_marked, beyond_its_room
 from neve.domain.compile.updates import Update
 from neve.domain.errors import not_found
 from neve.domain.records.epochs import HistoryCut, SessionEpoch, Summary
@@ -30,13 +29,12 @@ from neve.ports.table import Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.store.session_state import read_state
-from neve.store.sessions.thinking import Thinking, read_thinking, shown_thinking, with_thinking
+from neve.store.session_state import Thinking, read_state, read_thinking, shown_thinking, with_thinking
 from neve.usecases.ask.compile.images import Images, Wanted, load_images
 from neve.usecases.ask.compile.turn_start import BegunTurn, begun_turn
 from neve.usecases.ask.compile.updates import updates_since
 from neve.usecases.ask.pack.read_pack import PackView, pack_of, preview_of_session
-from neve.usecases.ask.recall.collector import Collector
+from neve.usecases.ask.recall.time_budget import Collector
 from neve.usecases.core.lag.memory_lag import MemoryLag, read_progress
 from neve.usecases.core.lag.model_down import queued
 from neve.usecases.core.lag.tails import sessions_that_may_have_one

@@ -5,33 +5,290 @@ what they were."""
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 
 from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
+from neve.domain.documents.pins import Pin
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
-from neve.domain.memories.text import fingerprint
+from neve.domain.memories.text import HIGHEST, fingerprint, priority_of
 from neve.domain.memories.visibility import active, visible
 from neve.domain.pack.dated import with_its_day, without_day
+from neve.domain.pack.render import JUST_SAID, escape, indented
+from neve.domain.pack.repeated_statements import already_stated, said_in_whole
 from neve.domain.records.epochs import SessionEpoch
-from neve.domain.records.memories import Kind, Memory, Scope, Status
+from neve.domain.records.memories import Kind, Memory, Priority, Scope, Status
 from neve.domain.records.packs import PackEntry, PackManifest
 from neve.domain.records.users import UserHead
-from neve.domain.tokens import estimate
+from neve.domain.sessions.spans import holds
+from neve.domain.tails.fit import cost_of
+from neve.domain.tails.told import Told
+from neve.domain.times import iso
+from neve.domain.tokens import estimate, trim_to
 from neve.ports.runtime import Task
 from neve.ports.table import Item, Key, Page
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.keys import SessionKeys
-from neve.usecases.ask.compile.document_updates import DocumentUpdates
-from neve.usecases.ask.compile.new_statements import NewStatements
-from neve.usecases.ask.compile.said_updates import SaidSince, heads_of, taken_back, told_elsewhere
-from neve.usecases.ask.compile.still_said import distinct, still_said
+from neve.store.documents import read_document
+from neve.store.keys import SessionKeys, UserKeys
+from neve.store.pins import MAX_PINS
 from neve.usecases.ask.pack.read_pack import PackView
+from neve.usecases.core.lag.tails import Tail, tails_of, told_in
 from neve.usecases.core.pack.pinned_documents import start_pins
 from neve.usecases.core.pack.served_pack import Uttered
 from neve.usecases.core.pack.what_holds import what_holds_of
+
+
+@dataclass(frozen=True, slots=True)
+class NewStatements:
+    """The statements to be told. ``important``: each has its room; ``others``: the ✅ and 🟡 lines, which have what is
+    left of that of the utterances."""
+
+    important: tuple[Update, ...] = ()
+    others: tuple[Update, ...] = ()
+
+    @classmethod
+    def of(cls, memories: Sequence[Memory], shown: Uttered) -> NewStatements:
+        """Choose the statements of ``memories``, in their order. ``shown``: utterances of the pack, which say what was
+        made of them. What a fact and a line both say is told once."""
+        news = [one for memory in memories for one in _news(memory, shown)]
+        high = [one for one in news if one.kind is not Kind.OBSERVATION or HIGHEST in one.text]
+        again = already_stated(high, [])
+        told = [one for one in high if one.id not in again]
+        facts = [one for one in told if one.kind is Kind.FACT]
+        plain = [one for one in news if one not in high and not already_stated([one, *facts], [])]
+        important, others = (tuple(Update(one.id, with_its_day(one)) for one in found) for found in (told, plain))
+        return cls(important, others)
+
+
+def _news(memory: Memory, shown: Uttered) -> Iterable[Memory]:
+    """Return the memory, nothing for a fact that the pack shows; for an observation its lines of high and medium
+    priority, each by itself."""
+    origin = memory.provenance
+    if memory.kind is not Kind.OBSERVATION:
+        said = memory.kind is Kind.FACT and shown.shows(origin.session_id, origin.seq_from, origin.seq_to)
+        return [] if said else [memory]
+    return [
+        replace(memory, text=one.text, passages=(one,))
+        for one in memory.passages
+        if priority_of(one.text) is not Priority.LOW and not shown.shows(origin.session_id, one.seq_from, one.seq_to)
+    ]
+
+
+MOST_TOKENS = 400
+"""Tokens of what other conversations said (docs/rules/compile.md#updates)."""
+SOMETHING_SAID = "what was said in another conversation"
+
+
+class SaidSince:
+    """The reads under way of other conversations' logs behind what was observed of them. How far that is has been read
+    when this is there, so that what a pass commits later is found among the memories that are read from here on, if not
+    among the utterances. Nothing is read where no other session is behind; else one batch, and a query of each log.
+    Raises StoreUnavailable."""
+
+    def __init__(self, scope: SessionScope, head: UserHead, sessions: Sequence[SessionKeys], since: datetime) -> None:
+        table, tasks = scope.ports.table, scope.ports.tasks
+        tails = [tail for tail in tails_of(table, sessions) if _first_since(tail, since) <= tail.head.last_seq]
+        self._since = since
+        self._logs = [(tail, tasks.start_read(partial(told_in, table, head, tail))) for tail in tails]
+
+    def result(self) -> list[Told]:
+        """Return the user's utterances that were appended, or said, since then: the newest conversation first, and its
+        newest utterance. Raises StoreUnavailable."""
+        told = [(tail, one) for tail, log in self._logs for one in reversed(log.result())]
+        return [one for tail, one in told if one.of_user and _is_new(one, tail, self._since)]
+
+
+def _first_since(tail: Tail, since: datetime) -> int:
+    """Return the seq of the first event that was appended then or later."""
+    before = [last for last, at in tail.head.behind if at < int(since.timestamp())]
+    return max(before, default=0) + 1
+
+
+def _is_new(told: Told, tail: Tail, since: datetime) -> bool:
+    return told.event.seq >= _first_since(tail, since) or told.event.created_at >= iso(since)
+
+
+def told_elsewhere(said: Sequence[Told], shown: Uttered, stated: NewStatements) -> list[Update]:
+    """Return updates for what was said, without what the pack shows, and for what was made of it: a line does not leave
+    the prompt because it was observed, as long as ``MOST_TOKENS`` have room for both."""
+    utterances = [
+        Update(one.id, f"{JUST_SAID} {one.line}")
+        for one in said
+        if not shown.shows(one.session, one.event.seq, one.event.seq)
+    ]
+    fitting = list[Update]()
+    room = MOST_TOKENS
+    for update in (*utterances, *stated.others):
+        if (cost := cost_of(f"- {update.text}")) <= room:
+            fitting.append(update)
+            room -= cost
+    told = {id(update) for update in fitting}
+    first = [update for update in utterances if id(update) in told]
+    return [*first, *stated.important, *(update for update in stated.others if id(update) in told)]
+
+
+def heads_of(keys: UserKeys, shown: Uttered) -> list[Key]:
+    """Return the keys of the rows that say which utterances of the pack were taken back."""
+    return [keys.of_session(session).session_head for session in shown.seqs]
+
+
+def taken_back(keys: UserKeys, shown: Uttered, found: Mapping[Key, Item], lines: Mapping[str, str]) -> Iterator[Update]:
+    """Yield an update for each utterance of the pack that was taken back. ``found``: the rows of ``heads_of``.
+    ``lines``: of the pack, by fingerprint."""
+    for session, seqs in shown.seqs.items():
+        row = found.get(keys.of_session(session).session_head)
+        retracted = rows.read_session(row).retracted if row else ()
+        for seq, entry in seqs.items():
+            if row is None or holds(retracted, seq):
+                text = gone(lines.get(entry.fingerprint, SOMETHING_SAID))
+                yield Update(entry.id, text, text)
+
+
+MAX_DOCUMENTS = 20
+"""Documents whose texts are looked at (*chosen*): more do not fit."""
+ALL_TOKENS, MIN_TOKENS = 500, 60
+"""Tokens of the documents together, half of the room for updates, shared among them; and the least of one
+(*chosen*)."""
+CUT = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentUpdates:
+    """The differences between the pack's documents and those of now. ``moved``: pins at another rev than in the pack,
+    with its entry of them; ``shown``: the ids of what it shows; ``gone``: what it shows and no pin names."""
+
+    pack: str = ""
+    moved: tuple[tuple[Pin, PackEntry | None], ...] = ()
+    shown: frozenset[str] = frozenset()
+    gone: tuple[PackEntry, ...] = ()
+
+    @classmethod
+    def of(cls, view: PackView, pins: list[Pin]) -> DocumentUpdates:
+        """Compare the documents with those in the pack, in the pack's order. A document that had no room in the pack
+        counts as none of it. One that was deleted and written anew is the same to a reader, who knows its path and not
+        its id."""
+        if view.manifest is None:
+            return cls()
+        shown = [entry for name in ("always", "profile") for entry in view.manifest.layers.get(name, ())]
+        then = {entry.id: entry for entry in (*shown, *view.manifest.left_out)}
+        here, paths = {pin.document_id for pin in pins}, {pin.path for pin in pins}
+        before = {entry.path: entry for entry in then.values() if entry.id not in here}
+        with_then = [(pin, then.get(pin.document_id) or before.get(pin.path)) for pin in pins]
+        moved = [(pin, entry) for pin, entry in with_then if entry is None or not _is_rev(entry, pin)]
+        whole = len(pins) < MAX_PINS
+        gone = [entry for entry in shown if whole and entry.id not in here and entry.path not in paths]
+        return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
+
+    def rows(self, keys: UserKeys) -> list[Key]:
+        """Return the keys of the rows with the texts; a person's line needs none, its text is in the pin."""
+        shown = [pin for pin, _ in self.moved[:MAX_DOCUMENTS] if pin.excerpt is None and not pin.too_long]
+        return [keys.document_rev(pin.document_id, pin.rev) for pin in shown]
+
+    def updates(self, keys: UserKeys, found: Mapping[Key, Item]) -> Iterator[Update]:
+        """Yield what is told of each document, as far as there is room for it. For those behind the first
+        ``MAX_DOCUMENTS`` it is only told that they are not what the pack shows, where it shows them."""
+        room = max(MIN_TOKENS, ALL_TOKENS // max(1, min(MAX_DOCUMENTS, len(self.moved))))
+        for pin, then in self.moved[:MAX_DOCUMENTS]:
+            text = pin.line if pin.excerpt is not None else _text(keys, pin, found)
+            if text is not None and not self._shows(text, pin, then):
+                titled = text if pin.excerpt is not None or not pin.title else f"{pin.title}: {text}"
+                yield Update(pin.document_id, f"Now: {trim_to(titled, room, marker=CUT)}", self._short(pin, then))
+        for pin, then in self.moved[MAX_DOCUMENTS:]:
+            unmoved = then is not None and then.fingerprint == pin.fingerprint
+            if not unmoved and not (pin.excerpt is not None and self._shows(pin.line, pin, then)):
+                yield Update(pin.document_id, None, self._short(pin, then))
+        for entry in self.gone:
+            line = f"No longer holds: {entry.path}"
+            yield Update(entry.id, line, line)
+
+    def _short(self, pin: Pin, then: PackEntry | None) -> str:
+        """Return the short form for a document that the pack shows, empty for another."""
+        return outdated(then.path or pin.path) if then is not None and then.id in self.shown else ""
+
+    def _shows(self, text: str, pin: Pin, then: PackEntry | None) -> bool:
+        """Say whether the pack has these words although the rev is another: because it moved for something else,
+        because a rebuild that changes no byte keeps the version, or because a person's text moved behind what is shown
+        of it."""
+        same = then is not None and (pin.cut or then.fingerprint == pin.fingerprint)
+        return same and escape(indented(text) if pin.excerpt is not None else text) in self.pack
+
+
+def _is_rev(entry: PackEntry, pin: Pin) -> bool:
+    return (entry.id, entry.rev) == (pin.document_id, pin.rev)
+
+
+def _text(keys: UserKeys, pin: Pin, found: Mapping[Key, Item]) -> str | None:
+    """Return the text of the document, a line where it is too long; None where it was deleted meanwhile."""
+    if pin.too_long:
+        return f"too long to be shown, see {pin.path}"
+    item = found.get(keys.document_rev(pin.document_id, pin.rev))
+    return read_document(item).text.strip() if item else None
+
+
+WRITTEN = (Kind.NOTE, Kind.MANUAL)
+
+
+@dataclass(frozen=True, slots=True)
+class StillSaid:
+    """The rows of a pack that still say what a row that moved said. ``whole``: one of them says all of it. ``hushed``:
+    those that hold, and that the pack does not show because of the moved row."""
+
+    whole: bool
+    hushed: tuple[Memory, ...]
+
+
+def still_said(
+    memory: Memory, entry: PackEntry, line: str | None, holding: Iterable[tuple[Memory, PackEntry]]
+) -> StillSaid:
+    """Say what other rows still hold of a row that moved. ``line``: what the pack says, where it was found.
+    ``holding``: rows that say what they said. A correction of a fact is told whatever line says the same: that line
+    says what was said then."""
+    was = _as_packed(memory, entry, line)
+    others = [(one, its) for one, its in holding if one.id != memory.id and _may_speak_for(one, memory)]
+    if not entry.tokens:
+        twins = [one for one, its in others if its.fingerprint == entry.fingerprint and _written(one, memory)]
+        return StillSaid(bool(twins), ())
+    hushed = tuple(one for one, its in others if not its.tokens and _speaks_for(was, entry, one))
+    return StillSaid(any(_is_whole(was, entry, one) for one in hushed), hushed)
+
+
+def _as_packed(memory: Memory, entry: PackEntry, line: str | None) -> Memory | None:
+    """Return the memory as the pack has it, None where its words then are not known."""
+    if memory.fingerprint == entry.fingerprint:
+        return memory
+    return replace(memory, text=line, fingerprint=entry.fingerprint, passages=()) if line else None
+
+
+def _speaks_for(was: Memory | None, entry: PackEntry, one: Memory) -> bool:
+    if one.fingerprint == entry.fingerprint:
+        return True
+    return was is not None and one.id in already_stated([was, one], [])
+
+
+def _is_whole(was: Memory | None, entry: PackEntry, one: Memory) -> bool:
+    return one.fingerprint == entry.fingerprint or (was is not None and said_in_whole(was.text, one.text))
+
+
+def _written(*memories: Memory) -> bool:
+    return all(memory.kind in WRITTEN for memory in memories)
+
+
+def _may_speak_for(one: Memory, other: Memory) -> bool:
+    """Say whether one may speak for the other: words of a tool do not speak for what others said."""
+    return one.provenance.trusted != "tool" or other.provenance.trusted == "tool"
+
+
+def distinct(memories: Iterable[Memory], but: Iterable[str]) -> Iterator[Memory]:
+    """Yield each memory once, without those that are told anyway, and one of those that say the same."""
+    told, prints = set(but), set[str]()
+    for memory in memories:
+        if memory.id not in told and memory.fingerprint not in prints:
+            prints.add(memory.fingerprint)
+            yield memory
+
 
 STATED = (Kind.FACT, Kind.NOTE, Kind.MANUAL)
 """A person's own words. What reflections write comes with the next pack."""

@@ -9,8 +9,7 @@ from neve.domain.records.memories import Memory
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.ask.memories.list_memories import as_seen, get_memory
-from neve.usecases.ask.recall.read_recalls import last_recalls
-from neve.usecases.ask.recall.record_recall import RETURNED
+from neve.usecases.ask.recall.record_recall import RETURNED, last_recalls
 
 MAX_RECALLS = 200
 """Newest recalls of the user that are looked through."""

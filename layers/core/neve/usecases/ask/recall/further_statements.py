@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories.text import statement_fingerprint
-from neve.domain.recall.query_terms import QueryTerms
+from neve.domain.recall.query import QueryTerms
 from neve.domain.tokens import estimate
 from neve.usecases.ask.recall.answer import FurtherStatement, Hit
 from neve.usecases.ask.recall.recall_rows import RecallRow

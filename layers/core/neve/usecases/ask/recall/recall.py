@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from neve.domain.errors import NeveError
-from neve.domain.recall.query_terms import query_terms
+from neve.domain.recall.query import query_terms
 from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task

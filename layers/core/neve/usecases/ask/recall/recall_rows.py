@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import NamedTuple
 
+from neve.domain.documents.paths import is_below
 from neve.domain.ids import event_place, is_document_id, is_memory_id
 from neve.domain.indexing.document_passages import document_passages
 from neve.domain.indexing.memory_passages import memory_passages
@@ -25,7 +26,6 @@ from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.documents import HEAD, REVISION, read_document
 from neve.store.keys import UserKeys
-from neve.usecases.ask.recall.filter import allows
 
 GONE = "gone"
 """There is no such row (any more)."""
@@ -222,3 +222,27 @@ def _row_of(words: _Words) -> RecallRow | None:
 def _row_of_event(session: str, event: Event) -> RecallRow | None:
     utterance = utterance_of(session, event)
     return RecallRow(utterance_passages([utterance]), utterance=utterance) if utterance else None
+
+
+def allows(where: SearchFilter, passage: Passage) -> bool:
+    """Say whether a passage passes the filter in everything but the exclusions, which ``usecases/ask/recall/search.py``
+    tells apart by their reason."""
+    return (
+        (not where.sources or passage.source in where.sources)
+        and (not where.statuses or passage.status in where.statuses)
+        and (not where.kinds or passage.kind in where.kinds)
+        and where.tier in (None, passage.tier)
+        and where.category in (None, passage.category)
+        and where.group in (None, passage.group)
+        and set(where.tags) <= set(passage.tags)
+        and set(where.metadata) <= set(passage.metadata)
+        and (where.path_prefix is None or _below(passage.path, where.path_prefix))
+        and where.session_id in (None, passage.session_id)
+        and (where.not_session_id is None or passage.session_id != where.not_session_id)
+        and (where.after is None or passage.observed_at >= where.after)
+        and (where.before is None or passage.observed_at < where.before)
+    )
+
+
+def _below(path: str | None, prefix: str) -> bool:
+    return path is not None and (path == prefix.rstrip("/") or is_below(path, prefix))

@@ -18,7 +18,7 @@ from itertools import chain
 from neve.domain.ids import is_event_id
 from neve.domain.memories.unheld import with_successors
 from neve.domain.pack.fit import candidate_limit
-from neve.domain.recall.query_terms import query_terms
+from neve.domain.recall.query import query_terms
 from neve.domain.records.memories import Memory
 from neve.domain.records.users import UserHead
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
@@ -26,24 +26,22 @@ from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.ask.recall.answer import INDEX_BEHIND
-from neve.usecases.ask.recall.collector import Collector
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.dropped import REPEATS, Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.ask.recall.recall_rows import UNREADABLE, RecallRow, read_row
 from neve.usecases.ask.recall.said_again import said_again
-from neve.usecases.ask.recall.stages.before_replies import before_replies
-from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.ask.recall.stages.deeper import Deeper
-from neve.usecases.ask.recall.stages.documents import NO_TEXT
 from neve.usecases.ask.recall.stages.fuse import Ranking, fuse, new_candidates
 from neve.usecases.ask.recall.stages.gate import Gated, gate
 from neve.usecases.ask.recall.stages.hydrate import (
+    NO_TEXT,
     Hydrated,
     Hydration,
+    before_replies,
     shown,
 )
 from neve.usecases.ask.recall.stages.legs import DEADLINE, LegReport, Legs, Reading
-from neve.usecases.ask.recall.stages.rank_candidates import Ranked
+from neve.usecases.ask.recall.stages.rank_candidates import CandidateScores, Ranked
 from neve.usecases.ask.recall.stages.reads import UserState, start_reads
 from neve.usecases.ask.recall.stages.what_holds import (
     WhatHolds,
@@ -51,7 +49,7 @@ from neve.usecases.ask.recall.stages.what_holds import (
     readable,
     successors_to_read,
 )
-from neve.usecases.ask.recall.time_budget import TimeBudget
+from neve.usecases.ask.recall.time_budget import Collector, TimeBudget
 from neve.usecases.core.lag.memory_lag import MemoryLag
 from neve.usecases.core.pack.served_pack import PACK_CONTENTS, PackContents
 

@@ -1,10 +1,13 @@
-"""The time one recall may take, on the scale of ``Clock.monotonic_ms``."""
+"""The time one recall may take, on the scale of ``Clock.monotonic_ms``, and reads under way of which an answer can lack
+one: what fails or is late is named in the answer, and nothing else of it is lost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TypeVar
 
-from neve.ports.runtime import Clock
+from neve.ports.errors import DeadlineExceeded, StoreUnavailable
+from neve.ports.runtime import Clock, Task
 
 RESERVE_SHARE = 0.2
 RESERVE_MS = 100.0
@@ -36,3 +39,28 @@ class TimeBudget:
     @property
     def elapsed_ms(self) -> float:
         return self.clock.monotonic_ms() - self.started_ms
+
+
+T = TypeVar("T")
+
+
+@dataclass
+class Collector:
+    """Collects the results of reads under way. ``degraded``: the flags of what is missing."""
+
+    degraded: list[str] = field(default_factory=list)
+
+    def of(self, task: Task[T], deadline_ms: float, flag: str) -> T | None:
+        """Return the result of the task, None where it fails or is late; then its flag is noted. ``flag``:
+        ``<what>:error``, from which ``<what>:timeout`` is made."""
+        try:
+            return task.result(deadline_ms)
+        except StoreUnavailable:
+            self._say(flag)
+        except DeadlineExceeded:
+            self._say(flag.replace(":error", ":timeout"))
+        return None
+
+    def _say(self, flag: str) -> None:
+        if flag not in self.degraded:
+            self.degraded.append(flag)

@@ -21,8 +21,7 @@ from neve.ports.search import SearchFilter
 from neve.scope import UserScope
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.recall_rows import RecallRow, read_row, row_key
-from neve.usecases.ask.recall.stages.before_replies import message_before
-from neve.usecases.ask.recall.stages.hydrate import Hydrated
+from neve.usecases.ask.recall.stages.hydrate import Hydrated, message_before
 from neve.usecases.ask.recall.stages.legs import LegReport
 from neve.usecases.ask.recall.stages.rank_candidates import Ranked
 from neve.usecases.ask.recall.time_budget import TimeBudget

@@ -6,13 +6,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from neve.domain.recall.short_reply import is_short
 from neve.domain.tokens import estimate
 from neve.usecases.ask.recall.answer import Hit, fit, hit_line, reply_to
 from neve.usecases.ask.recall.dropped import OVER_TOKENS, REPEATS, Dropped
 from neve.usecases.ask.recall.recall_rows import RecallRow
 from neve.usecases.ask.recall.search import Found
-from neve.usecases.ask.recall.stages.before_replies import message_before
+from neve.usecases.ask.recall.stages.hydrate import is_short, message_before
 
 FILL_TOKENS = 600
 """Tokens of the lines of all hits (*inherited*): the first hits may take more, others have what these leave."""

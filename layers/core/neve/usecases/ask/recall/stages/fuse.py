@@ -7,10 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from neve.domain.ids import event_id
-from neve.domain.recall.fusion import MEASURED_DIGITS
-from neve.domain.recall.keyword_ranking import Placed, keyword_ranking
-from neve.domain.recall.leg_places import within_depth
-from neve.domain.recall.query_terms import REFUSALS
+from neve.domain.recall.fusion import MEASURED_DIGITS, Placed, keyword_ranking, within_depth
+from neve.domain.recall.query import REFUSALS
 from neve.domain.records.users import UserHead
 from neve.domain.terms import count_of_terms
 from neve.ports.search import Candidate
@@ -18,12 +16,17 @@ from neve.ports.table import Item
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.dropped import CHANGED, LENT, OFF_TOPIC, REPEATS, Dropped, LeftOut, dropped_by
 from neve.usecases.ask.recall.recall_rows import UNREADABLE, Hidden, RecallRow, read_row
-from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
 from neve.usecases.ask.recall.stages.corrections import with_corrections_first
 from neve.usecases.ask.recall.stages.gate import Gated
 from neve.usecases.ask.recall.stages.hydrate import Hydrated
 from neve.usecases.ask.recall.stages.legs import Reading
-from neve.usecases.ask.recall.stages.rank_candidates import Match, Ranked, rank_candidates, without_repeats
+from neve.usecases.ask.recall.stages.rank_candidates import (
+    CandidateScores,
+    Match,
+    Ranked,
+    rank_candidates,
+    without_repeats,
+)
 from neve.usecases.ask.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
 
 FEW, MANY = 20, 1_500

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from neve.domain.recall.leg_places import within_depth
+from neve.domain.recall.fusion import within_depth
 from neve.ports.search import Candidate
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.dropped import BELOW_THRESHOLD, Dropped, LeftOut, dropped_by

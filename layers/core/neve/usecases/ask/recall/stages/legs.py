@@ -3,17 +3,19 @@ nothing."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
 from neve.caching import CacheSpec
 from neve.domain.recall.fusion import calibrate
 from neve.ports.engines import Ports
-from neve.ports.errors import DeadlineExceeded, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
+from neve.ports.errors import Conflict, DeadlineExceeded, EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.ports.models import Calibration
 from neve.ports.runtime import Task
 from neve.ports.search import Candidate, Owner, SearchFilter
+from neve.store.tenants.leg_health import no_leg_trouble, put_leg_trouble
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.stages.rank_candidates import Ranked
 from neve.usecases.ask.recall.time_budget import TimeBudget
@@ -257,3 +259,16 @@ def _reading(words: _Found | None, near: _Found | None, depth: int, calibration:
         calibration,
         among=words.among if words else 0,
     )
+
+
+def note_legs(ports: Ports, legs: Mapping[str, LegReport]) -> None:
+    """Tell health how the legs went, with a write when that changes, and none otherwise. A leg without time is the
+    caller's budget, not a failure."""
+    troubles = ports.caches.troubles
+    for leg, report in legs.items():
+        reason = f"{leg} leg of recall: {report.why or 'error'}"
+        with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
+            if report.status == "error" and not report.late and troubles.failed(leg, reason):
+                ports.table.write([put_leg_trouble(leg, reason, ports.clock.now())])
+            elif report.status == "complete" and troubles.worked(leg):
+                ports.table.write([no_leg_trouble(leg, ports.clock.now())])

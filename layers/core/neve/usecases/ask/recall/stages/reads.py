@@ -22,12 +22,11 @@ from neve.ports.table import Index, Item, Page
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import NO_WORDS, is_unheld_key
-from neve.usecases.ask.recall.collector import Collector
 from neve.usecases.ask.recall.command import Beside, ResolvedRequest
 from neve.usecases.ask.recall.dropped import History
 from neve.usecases.ask.recall.recall_rows import NOT_READ, RecallRow, read_row, row_key
-from neve.usecases.ask.recall.stages.documents import with_texts
-from neve.usecases.ask.recall.time_budget import TimeBudget
+from neve.usecases.ask.recall.stages.hydrate import with_texts
+from neve.usecases.ask.recall.time_budget import Collector, TimeBudget
 from neve.usecases.core.lag.indexed_row import read_indexed
 from neve.usecases.core.lag.memory_lag import MemoryLag, memories_lag, some_behind, user_lag, words_lag
 from neve.usecases.core.pack.served_pack import PACK_CONTENTS, PackContents, contents_of

@@ -27,8 +27,7 @@ from neve.store import rows
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.dropped import NO_LONGER_HOLDS, NOT_CONFIRMED, REJECTED, Dropped
 from neve.usecases.ask.recall.recall_rows import NOT_READ, Hidden, RecallRow
-from neve.usecases.ask.recall.stages.candidate_scores import CandidateScores
-from neve.usecases.ask.recall.stages.rank_candidates import Ranked
+from neve.usecases.ask.recall.stages.rank_candidates import CandidateScores, Ranked
 
 BESIDE_MEMORIES = 10
 """Successors of facts that are read where memories were found, of the facts that were superseded last (*chosen*): which

@@ -1,1 +1,0 @@
-"""The rows that a session keeps beside its log and its state."""
