@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pytest
 
+from local.api_client import ApiClient
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Json, Person, answered, filler, new_word, reflect_job, user_message
 from tests.http.retraction.test_retract_rows import done, retract
+
+LETTERS = "abcdefgh"
+"""The ends of words that begin alike."""
 
 
 def tool(word: str) -> list[Json]:
@@ -35,28 +39,37 @@ SAID: dict[str, Callable[[str], Sequence[Json]]] = {
 """Each ends with the word in events 3 and on."""
 
 
-def session(user: Person, word: str, said: Sequence[Json], *, key: str = "first") -> int:
-    """Of that and small talk around it, observed, shown in packs, recalled and in a prompt. The last seq of it."""
-    user.open_without_pack("s1")
-    user.append("s1", user_message("Good morning."), answered())
-    seqs = user.append("s1", *said, headers={"Idempotency-Key": key})["seqs"]
-    user.append("s1", user_message("I have two cats."), answered())
-    user.expect(200, "POST", "/sessions/s1/observe", {"wait": True}, headers={"Idempotency-Key": key})
+def say(user: Person, said: Mapping[str, tuple[str, Sequence[Json]]]) -> dict[str, int]:
+    """Each in a session of its own, with small talk around it, observed, shown in packs, recalled and in a prompt.
+    ``said``: a word and the events with it, by session. Returns the last seq of these events, by session."""
+    last = {}
+    for session, (_, events) in said.items():
+        user.open_without_pack(session)
+        user.append(session, user_message("Good morning."), answered())
+        key = {"Idempotency-Key": f"first-{session}"}
+        last[session] = int(user.append(session, *events, headers=key)["seqs"][-1])
+        user.append(session, user_message("I have two cats."), answered())
+        user.expect(200, "POST", f"/sessions/{session}/observe", {"wait": True}, headers=key)
     user.settle()
-    user.open("s1")
-    user.open("s2")
-    user.recall(f"What about {word}?", session_id="s1")
-    user.context("s1", "And?")
-    return int(seqs[-1])
+    user.open("other")
+    for session, (word, _) in said.items():
+        user.open(session)
+        user.recall(f"What about {word}?", session_id=session)
+        user.context(session, "And?")
+    return last
 
 
-def ended(user: Person) -> Json:
+def ended(user: Person, *sessions: str) -> list[Json]:
     """Twice, each time with a key: the second answer is that of a job that has ended."""
     for key in ("end", "again"):
-        job = user.expect(202, "POST", "/sessions/s1/end", {}, headers={"Idempotency-Key": key})
-        user.ended(job["id"])
+        jobs = [
+            user.expect(202, "POST", f"/sessions/{session}/end", {}, headers={"Idempotency-Key": f"{key}-{session}"})
+            for session in sessions or ("s1",)
+        ]
+        for job in jobs:
+            user.ended(job["id"])
         user.settle()
-    return dict(user.expect(200, "GET", f"/jobs/{job['id']}"))
+    return [dict(user.expect(200, "GET", f"/jobs/{job['id']}")) for job in jobs]
 
 
 def documents(user: Person) -> list[str]:
@@ -64,11 +77,6 @@ def documents(user: Person) -> list[str]:
 
 
 # --- what happened to it before it was deleted ---------------------------------------------------------
-
-
-def filed(user: Person, word: str) -> None:
-    written = [one["path"] for one in ended(user)["result"]["documents"]]
-    assert set(written) <= set(documents(user))
 
 
 def filed_and_moved(user: Person, word: str) -> None:
@@ -131,45 +139,75 @@ def decided(user: Person, word: str) -> None:
     user.settle()
 
 
-THEN = [filed, filed_and_moved, filed_and_deleted, compacted, condensed, exported, evolved, decided]
+JOURNEYS: Sequence[Sequence[Callable[[Person, str], None]]] = [
+    (filed_and_moved,),
+    (filed_and_deleted,),
+    (evolved, condensed),
+    (compacted, exported, decided),
+]
 
 
 @pytest.mark.controls
-@pytest.mark.parametrize("then", THEN, ids=lambda then: then.__name__)
 def test_e02_whatever_became_of_a_message_no_word_of_it_is_left(
-    user: Person, controls: Controls, then: Callable[[Person, str], None]
+    person: Callable[[ApiClient], Person], api: ApiClient, controls: Controls
 ) -> None:
-    is_gone(user, controls, "a decision", then)
+    """Each way in a user of its own. All words begin alike, so one search of all that is kept finds each."""
+    word = new_word()[:16]
+    said = {}
+    for letter, journey in zip(LETTERS, JOURNEYS, strict=False):
+        user, its_word = person(api), f"{word}{letter}"
+        said[user] = say(user, {"s1": (its_word, SAID["a decision"](its_word))})
+        for then in journey:
+            then(user, its_word)
+        assert its_word in str(user.events("s1"))
+    assert controls.stored(word) != []
+    are_gone(controls, word, said)
 
 
 @pytest.mark.controls
-@pytest.mark.parametrize("said", SAID)
-def test_e02_whatever_a_message_was_no_word_of_it_is_left(user: Person, controls: Controls, said: str) -> None:
-    is_gone(user, controls, said, filed)
-
-
-def is_gone(user: Person, controls: Controls, said: str, then: Callable[[Person, str], None]) -> None:
+def test_e02_whatever_a_message_was_no_word_of_it_is_left(user: Person, controls: Controls) -> None:
     word = new_word()[:16]
-    last = session(user, word, SAID[said](word))
-    then(user, word)
+    said = {
+        f"s-{letter}": (f"{word}{letter}", events(f"{word}{letter}"))
+        for letter, events in zip(LETTERS, SAID.values(), strict=True)
+    }
+    last = say(user, said)
+    written = {one["path"] for job in ended(user, *said) for one in job["result"]["documents"]}
+    assert written <= set(documents(user))
+    for session, (its_word, _) in said.items():
+        assert its_word in str(user.events(session))
     assert controls.stored(word) != []
-    result = done(user, retract(user, "s1", 3, last, "deleted"))
-    if "librarian_job_id" in result:
-        user.ended(result["librarian_job_id"])
+    are_gone(controls, word, {user: last})
+
+
+def are_gone(controls: Controls, word: str, said: Mapping[Person, Mapping[str, int]]) -> None:
+    """When events 3 to the last are deleted from each session of each user."""
+    results = {
+        (user, session): done(user, retract(user, session, 3, last, "deleted"))
+        for user, sessions in said.items()
+        for session, last in sessions.items()
+    }
+    for (user, _), result in results.items():
+        if "librarian_job_id" in result:
+            user.ended(result["librarian_job_id"])
     for _ in range(2):
-        user.settle()
+        controls.drain()
         controls.run("sweep")
     assert controls.stored(word) == []
-    assert (result["erased"]["verified"], result.get("paths_kept")) == (True, None)
-    assert [one["content"] for one in user.events("s1") if not one.get("erased")][:2] == ["Good morning.", "Noted."]
+    for (user, session), result in results.items():
+        assert (result["erased"]["verified"], result.get("paths_kept")) == (True, None), session
+        assert [one["content"] for one in user.events(session) if not one.get("erased")][:2] == [
+            "Good morning.",
+            "Noted.",
+        ]
 
 
 @pytest.mark.controls
 def test_e02_a_jobs_answer_is_the_first_one_until_its_words_are_deleted(user: Person) -> None:
     """The paths of its documents are those at which they stand when the job is read."""
-    session(user, "vasectomy", SAID["a decision"]("vasectomy"))
-    job = ended(user)
-    again = user.expect(202, "POST", "/sessions/s1/end", {}, headers={"Idempotency-Key": "again"})
+    say(user, {"s1": ("vasectomy", SAID["a decision"]("vasectomy"))})
+    [job] = ended(user)
+    again = user.expect(202, "POST", "/sessions/s1/end", {}, headers={"Idempotency-Key": "again-s1"})
     assert again["result"] == job["result"]
     [decision] = [one for one in job["result"]["documents"] if "vasectomy" in one["path"]]
     user.expect(200, "POST", "/documents/move", {"path": decision["path"], "to": "/mine"})
