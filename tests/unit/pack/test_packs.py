@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -18,13 +17,11 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.usecases.ask.pack.read_pack import PackView, preview_of_session, preview_pack, read_pack
-from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.core.pack.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.core.pack.versions import pack_diff, pack_versions
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.tell.memories.mark_used import mark_used
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
 
@@ -53,26 +50,6 @@ def rebuild(world: World, session: str = "s1") -> int:
     return build_pack(world.user("ann").of_session(session), "horizon").manifest.pack_version
 
 
-def test_what_was_imported_before_its_session_was_opened_is_in_its_pack_too(world: World) -> None:
-    """A backend that moves here goes on with the conversations that it has."""
-    [moved, done] = [
-        ImportedRow(text=f"User is allergic to {what}.", kind=kind, id=what, session_id="s7")
-        for what, kind in (("walnuts", Kind.OBSERVATION), ("pollen", Kind.SESSION_SUMMARY))
-    ]
-    import_memories(world.user(), [moved, done])
-    world.open(session="s7")
-    import_memories(world.user(), [replace(moved, text="User likes tea.", id="tea")])
-    assert (layer(world, "s7", "global"), layer(world, "s7", "local")) == ({"pollen"}, {"walnuts", "tea"})
-    assert layer(world, "s1", "global") == {"walnuts", "pollen", "tea"}
-
-
-def test_nothing_at_all_is_an_empty_text_and_still_a_version(world: World) -> None:
-    view = pack(world)
-    assert (view.state, view.text) == ("ready", "")
-    assert view.manifest is not None
-    assert (view.manifest.pack_version, view.manifest.trigger) == (1, "initial")
-
-
 def test_a_summary_of_low_priority_stands_in_no_pack(world: World) -> None:
     world.open(session="s0")
     for priority in (Priority.LOW, Priority.MEDIUM):
@@ -91,81 +68,6 @@ def test_port_calls_of_reading(world: World) -> None:
     world.table.calls.clear()
     assert "likes tea" in text(pack(world))
     assert dict(world.table.calls) == {"get_many": 1, "query": 1}
-
-
-def test_served_bytes_are_frozen_until_a_trigger(world: World) -> None:
-    first = remember(world, "likes tea")
-    before = pack(world)
-    remember(world, "likes coffee")
-    update_memory(world.user("ann"), first, MemoryChange({"text": "likes green tea"}), None)
-    mark_used(world.user("ann"), [first])
-    world.say("hello", "hi")
-    world.clock.move(days=30)
-    assert replace(pack(world), lag=before.lag) == before
-    assert rebuild(world) == 2
-    assert "likes coffee" in text(pack(world))
-    assert "likes green tea" in text(pack(world))
-    assert text(pack(world, version=1)) == before.text
-
-
-def test_an_identical_text_keeps_version_and_sha(world: World) -> None:
-    remember(world, "likes tea")
-    before = pack(world)
-    world.clock.move(days=1)
-    assert rebuild(world) == 1
-    assert pack(world) == before
-    versions, _ = pack_versions(world.user("ann").of_session("s1"), 10, None)
-    assert [manifest.pack_version for manifest in versions] == [1]
-
-
-def test_local_and_global_layers(world: World) -> None:
-    world.open(session="s2")
-    remember(world, "of session one", session_id="s1")
-    remember(world, "of session two", session_id="s2")
-    remember(world, "of nobody")
-    one, two = pack(world, "s1").manifest, pack(world, "s2").manifest
-    assert one is not None
-    assert two is not None
-
-    def texts(layer: str, manifest: object) -> set[str]:
-        return {world.memory(entry.id).text for entry in manifest.layers[layer]}  # type: ignore[attr-defined]
-
-    assert texts("local", one) == {"of session one"}
-    assert texts("global", one) == {"of session two", "of nobody"}
-    assert texts("local", two) == {"of session two"}
-    assert texts("global", two) == {"of session one", "of nobody"}
-
-
-def test_greedy_fit_skips_and_continues(world: World) -> None:
-    """docs/rules/values.md#greedy-fit: budget 100, tokens 60, 50, 30, 10 in rank order -> 60, 30, 10."""
-    world.with_policy(window=2_000, global_budget=100)
-    lines = [
-        ImportedRow(str(size) * (size * 32 // 20), Kind.NOTE, last_used_at=f"2026-03-0{9 - i}T00:00:00.000Z")
-        for i, size in enumerate((60, 50, 30, 10))
-    ]
-    import_memories(world.user("ann"), lines)
-    manifest = pack(world).manifest
-    assert manifest is not None
-    assert [entry.tokens for entry in manifest.layers["global"]] == [60, 30, 10]
-
-
-def test_a_manual_row_of_40_days_outranks_a_high_observation_of_today(world: World) -> None:
-    manual = ImportedRow("by hand", Kind.MANUAL, last_used_at="2026-01-29T09:30:00.000Z")
-    today = ImportedRow("seen", Kind.OBSERVATION, priority=Priority.HIGH, last_used_at="2026-03-10T09:30:00.000Z")
-    low = replace(manual, text="by hand, low", priority=Priority.LOW)
-    import_memories(world.user("ann"), [today, low, manual])
-    lines = [line for line in text(pack(world)).splitlines() if "by hand" in line or "seen" in line]
-    assert lines == ["by hand", "2026-03-10 seen", "by hand, low"]
-
-
-def test_two_concurrent_rebuilds_make_one_version(world: World) -> None:
-    pack(world)
-    remember(world, "likes tea")
-    with ThreadPoolExecutor(4) as pool:
-        built = list(pool.map(lambda _: rebuild(world), range(4)))
-    assert set(built) == {2}
-    versions, _ = pack_versions(world.user("ann").of_session("s1"), 10, None)
-    assert [manifest.pack_version for manifest in versions] == [2, 1]
 
 
 def test_an_object_left_by_a_crash_before_the_pointer_is_adopted(world: World) -> None:
@@ -217,23 +119,6 @@ def _json(inner: st.SearchStrategy[object]) -> st.SearchStrategy[object]:
 
 def _encoded(value: object) -> bytes:
     return json.dumps(value).encode()
-
-
-def test_a_failed_rebuild_keeps_the_old_pack_and_stays_due(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    remember(world, "likes tea")
-    before = pack(world)
-    remember(world, "likes coffee")
-    with monkeypatch.context() as broken:
-        _break_objects(world, broken)
-        with pytest.raises(StoreUnavailable):
-            rebuild(world)
-        after = pack(world)
-    assert after.text == before.text
-    assert after.manifest == before.manifest
-    assert after.degraded == ("pack:stale",)
-    assert get_session(world.user("ann").of_session("s1")).epoch.rebuild_due == "horizon"
-    assert rebuild(world) == 2
-    assert pack(world).degraded == ()
 
 
 def test_without_objects_a_cached_pack_is_stale_and_none_is_partial(
@@ -291,34 +176,12 @@ def test_a_sessions_preview_under_which_replacements_go_on_is_partial(world: Wor
     assert (view.state, view.text, view.degraded) == ("partial", "", ("pack:partial",))
 
 
-def test_without_the_table_there_is_no_text(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: object, **__: object) -> None:
-        raise StoreUnavailable("table", "down")
-
-    for name in ("get_many", "query"):
-        with monkeypatch.context() as down:
-            down.setattr(world.table, name, fail)
-            view = pack(world)
-        assert (view.state, view.text, view.degraded, view.lag) == ("unavailable", None, ("pack:unavailable",), None)
-
-
 def _break_objects(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: object, **__: object) -> None:
         raise StoreUnavailable("objects", "down")
 
     for name in ("get", "put_new"):
         monkeypatch.setattr(world.objects, name, fail)
-
-
-def test_a_deleted_memory_leaves_the_next_pack_and_names_the_versions_that_hold_it(world: World) -> None:
-    gone = remember(world, "secret", session_id="s1")
-    pack(world)
-    deleted = delete_memory(world.user("ann"), gone, None)
-    assert deleted.in_packs == [("s1", 1)]
-    assert "secret" in text(pack(world))
-    rebuild(world)
-    assert "secret" not in text(pack(world))
-    assert get_session(world.user("ann").of_session("s1")).marker.live == ()
 
 
 def test_resolved_rows_are_not_packed(world: World) -> None:

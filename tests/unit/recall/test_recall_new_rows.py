@@ -40,19 +40,6 @@ def test_new_rows_among_themselves_go_by_share_then_age_then_id() -> None:
 # --- memories -----------------------------------------------------------------------------------
 
 
-def test_a_row_is_found_by_its_words_in_the_second_it_was_written(world: RecallWorld) -> None:
-    tea = world.remember("Mary drinks oolong tea")
-    hits = world.ask("oolong").hits
-    assert [hit.id for hit in hits] == [tea]
-    assert hits[0].components["rank_lex"] == 1 and "bm25" not in hits[0].components
-
-
-def test_a_row_that_nobody_indexes_is_found_by_its_words_all_the_same(world: RecallWorld) -> None:
-    tea = world.remember("Mary drinks oolong tea")
-    world.clock.move(days=1)
-    assert world.found("oolong") == [tea]
-
-
 @pytest.mark.parametrize("searched_first", [True, False])
 def test_a_row_that_comes_into_the_index_under_a_recall_is_not_missed(world: RecallWorld, searched_first: bool) -> None:
     """With its words and its vector, just before or behind the keyword leg's search."""

@@ -31,17 +31,6 @@ def reasons(world: RecallWorld, query: str, **given: Any) -> dict[str, str]:
     return {one["id"]: one["reason"] for one in answer.debug["dropped"]}
 
 
-def test_what_the_pack_holds_is_left_out_and_said_so(world: RecallWorld) -> None:
-    packed = [world.remember(f"tea number {n}") for n in range(3)]
-    freeze_pack(world)
-    later = world.remember("tea number 3")
-    for _ in ("rows that are too new", "indexed, manifest read", "indexed, manifest known"):
-        assert world.found("tea", session_id="s1") == [later]
-        assert reasons(world, "tea", session_id="s1") == dict.fromkeys(packed, "in_pack")
-        assert set(world.found("tea")) == {*packed, later}
-        world.pump()
-
-
 def test_other_rows_with_the_text_of_a_packed_one_are_left_out(world: RecallWorld) -> None:
     world.remember("Mary drinks tea")
     freeze_pack(world)

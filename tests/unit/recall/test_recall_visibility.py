@@ -11,77 +11,15 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.domain.indexing.passage import Source
 from neve.domain.records.memories import Kind, Provenance, Scope, Status, Tier
-from neve.domain.tenants.policy import Policy
-from neve.scope import Tenant
 from neve.store import rows
 from neve.store.memories import memories_of
 from neve.usecases.ask.recall.command import RecallFilters
 from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
-from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.domain_rows import memory
 from tests.unit.recall_world import RecallWorld
 
 TEXT = "User's sister is named Mary"
-
-
-@pytest.mark.parametrize("fault", ["", "vector=error", "lexical=error"])
-def test_identical_text_of_two_users_stays_apart_in_each_leg(world: RecallWorld, fault: str) -> None:
-    anns, bobs = world.remember(TEXT), world.remember(TEXT, user="bob")
-    world.pump()
-    world.broken(*filter(None, [fault]))
-    assert world.found("sister Mary") == [anns]
-    assert world.found("sister Mary", user="bob") == [bobs]
-
-
-def test_the_same_user_id_in_another_tenant_is_another_user(world: RecallWorld) -> None:
-    ours = world.remember(TEXT)
-    world.pump()
-    first, world.tenant = world.tenant, Tenant(f"{world.tenant.id}-2", Policy())
-    assert world.found("sister Mary") == []
-    theirs = world.remember(TEXT)
-    world.pump()
-    assert world.found("sister Mary") == [theirs]
-    world.tenant = first
-    assert world.found("sister Mary") == [ours]
-
-
-def test_a_deleted_row_is_gone_before_the_index_hears_of_it(world: RecallWorld) -> None:
-    mary = world.remember(TEXT)
-    world.pump()
-    delete_memory(world.user("ann"), mary, None)
-    answer = world.ask("sister Mary", debug=True)
-    assert (answer.hits, answer.result_state) == ([], "none")
-    assert answer.debug is not None and answer.debug["dropped"] == [{"id": mary, "reason": "gone"}]
-    world.pump()
-    recalled = world.ask("sister Mary", debug=True)
-    assert recalled.debug is not None and recalled.debug["dropped"] == []
-
-
-@pytest.mark.parametrize("indexed", [False, True], ids=["before the index hears of it", "after"])
-@pytest.mark.parametrize(
-    ("status", "flag"),
-    [
-        (Status.SUPERSEDED, "include_superseded"),
-        (Status.INBOX, "include_inbox"),
-        (Status.RESOLVED, None),
-        (Status.ARCHIVED, None),
-    ],
-)
-def test_only_active_rows_are_found_unless_asked_otherwise(
-    world: RecallWorld, status: Status, flag: str | None, indexed: bool
-) -> None:
-    mary = world.remember(TEXT)
-    world.pump()
-    world.change(mary, status=status, rev=2, rev_at=world.ago(seconds=0))
-    if indexed:
-        world.pump()
-    assert world.found("sister Mary") == []
-    assert world.found("my sibling's name") == []
-    hits = world.ask("sister Mary", include_superseded=True, include_inbox=True).hits
-    assert [(hit.id, hit.status) for hit in hits] == ([(mary, status.value)] if flag else [])
-    if flag:
-        assert world.found("sister Mary", **dict[str, Any]({flag: True})) == [mary]
 
 
 @pytest.mark.parametrize("before", [Status.SUPERSEDED, Status.INBOX])

@@ -94,21 +94,6 @@ def ranking(tmp_path: Path) -> Iterator[Ranking]:
     world.close()
 
 
-def scores(answer: RecallAnswer) -> dict[str, float]:
-    return {hit.id.removeprefix("mem_"): round(hit.score, 6) for hit in answer.hits}
-
-
-def test_rrf_of_two_legs(ranking: Ranking) -> None:
-    ranking.rows("ABCDE")
-    ranking.index.vector, ranking.index.lexical = "ABCD", "CEA"
-    answer = ranking.ask()
-    assert [hit.id[-1] for hit in answer.hits] == ["A", "C", "B", "E", "D"]
-    assert scores(answer) == {"A": 0.032266, "C": 0.032266, "B": 0.016129, "E": 0.016129, "D": 0.015625}
-    best = answer.hits[0]
-    assert (best.components["rank_vec"], best.components["rank_lex"], best.rank) == (1, 3, 1)
-    assert best.components["prior"] == 1.0
-
-
 def test_an_item_below_the_threshold_leaves_the_vector_leg_only(ranking: Ranking) -> None:
     ranking.rows("ABCDE")
     ranking.index.vector, ranking.index.lexical = "ABCD", "CEA"
@@ -128,64 +113,12 @@ def test_the_threshold_is_inclusive(ranking: Ranking) -> None:
     assert ranking.order(threshold=0.676) == ""
 
 
-def test_what_was_observed_lately_comes_first(ranking: Ranking) -> None:
-    ranking.row("X")
-    ranking.row("Y", observed_at=ranking.world.ago(days=2))
-    ranking.index.vector = "XY"
-    answer = ranking.ask(legs=("vector",))
-    assert scores(answer) == {"Y": 0.019355, "X": 0.016393}
-    assert [hit.id[-1] for hit in answer.hits] == ["Y", "X"]
-    assert answer.hits[0].components["recency"] == 1.2
-
-
-def test_at_exactly_seven_days_nothing_is_boosted(ranking: Ranking) -> None:
-    ranking.row("X")
-    ranking.row("Y", observed_at=ranking.world.ago(days=7))
-    ranking.index.vector = "XY"
-    assert ranking.order(legs=("vector",)) == "XY"
-
-
 def test_a_time_bound_of_the_query_turns_the_recency_boost_off(ranking: Ranking) -> None:
     ranking.row("X")
     ranking.row("Y", observed_at=ranking.world.ago(days=2))
     ranking.index.vector = "XY"
     filters = RecallFilters(after=ranking.world.ago(days=100))
     assert ranking.order(legs=("vector",), filters=filters) == "XY"
-
-
-def test_importance_moves_a_neighbour_and_not_a_distant_rank(ranking: Ranking) -> None:
-    ranking.rows("ABCDEFG")
-    ranking.row("I", importance=5)
-    ranking.index.vector = "AIBCDEFG"
-    answer = ranking.ask(legs=("vector",), k=8)
-    assert scores(answer)["I"] == 0.017742 and scores(answer)["A"] == 0.016393
-    assert answer.hits[0].id == "mem_I" and answer.hits[0].components["importance"] == 1.1
-    ranking.index.vector = "ABCDEFGI"
-    answer = ranking.ask(legs=("vector",), k=8)
-    assert scores(answer)["I"] == 0.016176
-    assert answer.hits[0].id == "mem_A" and answer.hits[1].id == "mem_I"
-
-
-def test_all_priors_together_are_clamped(ranking: Ranking) -> None:
-    ranking.row("M", kind=Kind.MANUAL, importance=5, observed_at=ranking.world.ago(days=1))
-    ranking.index.vector = "M"
-    components = ranking.ask().hits[0].components
-    assert (components["recency"], components["importance"], components["kind"]) == (1.2, 1.1, 1.25)
-    assert components["prior"] == 1.35
-    assert components["final"] == pytest.approx(1.35 / 61, abs=1e-12)
-
-
-def test_the_shadow_score_is_logged_and_does_not_order(ranking: Ranking) -> None:
-    texts = {"P": "northern lights over Tromsø", "Q": "northern lights over Tromsø bay"}
-    for name, text in texts.items():
-        ranking.row(name)
-        ranking.world.change(f"mem_{name}", text=text)
-    ranking.index.vector = "PQ"
-    ranking.index.cosines = {"P": 0.304, "Q": 0.237}
-    answer = ranking.world.ask("northern lights Tromsø bay", threshold=0.5, legs=("vector",))
-    assert [hit.id for hit in answer.hits] == ["mem_P", "mem_Q"]
-    assert [hit.components["weighted_70_30"] for hit in answer.hits] == pytest.approx([0.6478, 0.6759])
-    assert [hit.components["sim_cal"] for hit in answer.hits] == pytest.approx([0.604, 0.537])
 
 
 def test_of_rows_with_the_same_text_the_better_one_is_answered(ranking: Ranking) -> None:
