@@ -15,11 +15,9 @@ from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows, due_rows
 from neve.store.rows import QUEUED
 from neve.usecases.ask.pack.read_pack import read_pack
-from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.core.jobs.finish_job import finish_job
 from neve.usecases.core.jobs.read_jobs import get_job
-from neve.usecases.core.pack.versions import pack_versions
 from neve.usecases.tell.requests.request_compaction import request_compaction
 from neve.usecases.tell.requests.request_observation import request_observation
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
@@ -103,19 +101,6 @@ def test_who_waits_for_a_pass_does_not_wait_for_a_burst_to_end(world: World, wai
     done = get_job(world.user("ann"), job.id)
     assert (done.status, done.kind, done.result["observed_seq"]) == ("done", "observe", 4)
     assert get_session(scope).epoch.epoch == 0
-
-
-def test_twelve_turns_cover_three_to_nine(world: World) -> None:
-    """W = 2,000: trigger 1,000, kept verbatim 500 tokens, at least three turns: turns 3 to 9 are events 5 to 18."""
-    turns(world, 12)
-    job = compact(world)
-    assert job.status == "done"
-    assert job.result["covers"] == {"from": 5, "to": 18}
-    view = get_session(world.user("ann").of_session("s1"))
-    assert (view.epoch.epoch, view.epoch.covers_to, view.marker.observed_seq) == (1, 18, 24)
-    assert list_events(world.user("ann").of_session("s1"), 1, 100).covers == (5, 18)
-    versions, _ = pack_versions(world.user("ann").of_session("s1"), 10, None)
-    assert [version.trigger for version in versions] == ["horizon", "initial"]
 
 
 def test_nothing_to_cover_moves_nothing(world: World) -> None:
@@ -228,9 +213,3 @@ def test_beside_a_pass_of_the_session_nothing_moves(world: World) -> None:
     release_lease(world.user("ann").of_session("s1"), token)
     compact_session(world.user(body["user"]).of_session(body["session"]), body)
     assert get_job(world.user("ann"), job.id).result["outcome"] == "covered"
-
-
-def test_the_newest_turn_is_never_covered(world: World) -> None:
-    turns(world, 3, tokens=1_000)
-    turns(world, 3, tokens=1_000)
-    assert compact(world).result["covers"] == {"from": 5, "to": 6}

@@ -18,7 +18,6 @@ from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.store.stream_records import Change
 from neve.usecases.ask.sessions.read_sessions import get_session
-from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.tell.requests.end_session import end_session
 from neve.usecases.tell.sessions.append_events import Appended, NewEvent, append_events
 from neve.usecases.work.background.dispatch_changes import dispatch_changes
@@ -57,19 +56,6 @@ def tell(world: World, *items: dict[str, Any]) -> list[tuple[QueueName, dict[str
 # --- an append --------------------------------------------------------------------------------------
 
 
-def test_the_append_that_reaches_the_trigger_writes_a_job(world: World) -> None:
-    assert append(world, 999) == Appended([1], "none", "none", last_seq=1)
-    assert jobs(world) == []
-
-    appended = append(world, 1)
-
-    assert appended.compaction == "queued"
-    assert appended.compaction_job_id is not None
-    job = get_job(world.user("ann"), appended.compaction_job_id)
-    assert (job.kind, job.status, job.session_id, job.state) == ("compact", "queued", "s1", {"reason": "tokens"})
-    assert world.queue.sent == [], "no append waits for a queue"
-
-
 def test_it_is_one_read_and_one_transaction(world: World) -> None:
     world.table.calls.clear()
 
@@ -95,16 +81,6 @@ def test_the_largest_append_fits_a_transaction(world: World, monkeypatch: pytest
     assert sizes == [MAX_WRITE_OPS]
 
 
-def test_a_repeat_tells_what_was_told(world: World) -> None:
-    key = IdempotencyKey("POST /events", "k", "k")
-    events = [NewEvent(EventType.USER_MESSAGE, "u" * 3_200, client_id="c1")]
-    first = append_events(scope_of(world), events, key)
-
-    assert append_events(scope_of(world), events, key) == first
-    assert append_events(scope_of(world), events) == Appended([1], "none", "none", last_seq=1)
-    assert len(jobs(world)) == 1
-
-
 def test_a_lost_answer_costs_no_second_job(world: World) -> None:
     world.table.lose_response = True
 
@@ -119,14 +95,6 @@ def test_a_lost_answer_without_a_job_says_so(world: World) -> None:
     world.table.lose_response = True
 
     assert append(world, 10).compaction == "none"
-
-
-def test_a_boundary_names_its_reason(world: World) -> None:
-    boundary = NewEvent(EventType.TASK_BOUNDARY, "", event_data={"kind": "topic", "title": "Lunch"})
-
-    appended = append_events(scope_of(world), [boundary])
-
-    assert get_job(world.user("ann"), str(appended.compaction_job_id)).state == {"reason": "topic"}
 
 
 def test_what_a_compaction_has_put_away_counts_no_more(world: World) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 
 from neve.domain.compact.headings import SummaryText
-from neve.domain.compact.render import render_summary
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import Summary
 from neve.domain.records.jobs import Job
@@ -23,11 +22,10 @@ from neve.ports.errors import (
     AnswerOutOfForm,
     ContentRefused,
     ModelRefused,
-    ModelUnavailable,
     StoreUnavailable,
 )
 from neve.ports.table import Delete, Expect, key_of
-from neve.scope import SessionScope, UserData
+from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document as read_document_row
 from neve.usecases.ask.pack.read_pack import read_pack
@@ -40,7 +38,7 @@ from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.work.compact.artifacts import put_away_covered, store_artifacts
 from neve.usecases.work.compact.compact_session import compact_session
-from neve.usecases.work.erase.erase_user import begin_erasure, erase_user
+from neve.usecases.work.erase.erase_user import begin_erasure
 from neve.usecases.work.observe.observe_session import observe_session
 from tests.unit.world import World, time_for
 
@@ -110,22 +108,6 @@ def summary(world: World, epoch: int) -> Summary:
 
 
 # --- stage 1 ----------------------------------------------------------------------------------------
-
-
-def test_a_stale_result_becomes_a_document_with_the_exact_text(world: World) -> None:
-    seq = tool_turn(world)
-    turns(world, 11)
-
-    compact(world)
-
-    pruned = log(world)[seq - 1]
-    assert pruned.pruned
-    assert pruned.artifact_path is not None
-    assert pruned.content == f"[Tool output saved to {pruned.artifact_path}]"
-    assert pruned.event_data == {"tool_use_id": "t1", "name": "fetch"}
-    assert pruned.original_tokens == estimate(OUTPUT)
-    stored = document(world, pruned.artifact_path)
-    assert (stored.text, stored.tokens, stored.session_id, stored.seq) == (OUTPUT, estimate(OUTPUT), "s1", seq)
 
 
 @pytest.mark.parametrize("covered", [True, False])
@@ -225,44 +207,6 @@ def test_the_trigger_does_not_count_what_was_put_away(world: World) -> None:
 # --- stage 2 ----------------------------------------------------------------------------------------
 
 
-def test_a_summary_takes_the_place_of_what_is_covered(world: World) -> None:
-    turns(world, 12)
-    summary_text = SummaryText(("Go.",), ("Book it.",), ("It rains.",), ("Tea.",))
-    world.observer.summaries = [
-        Summarised(summary_text, "m-1", prompt_version="1", usage={"input": 7, "cache_read": 1, "output": 3}, calls=2)
-    ]
-
-    job = compact(world, "detailed")
-
-    stored = summary(world, 1)
-    assert (stored.epoch, stored.covers_from, stored.covers_to) == (1, 5, 18)
-    assert (stored.by, stored.model, stored.prompt_version, stored.verbosity) == ("model", "m-1", "1", "detailed")
-    assert (stored.decisions, stored.action_items) == (("Go.",), ("Book it.",))
-    assert stored.tokens == estimate(render_summary(stored))
-    assert moved(job) == {
-        "outcome": "covered",
-        "reason": "manual",
-        "epoch": 1,
-        "covers": {"from": 5, "to": 18},
-        "horizon_seq": 18,
-        "summary": {
-            "by": "model",
-            "verbosity": "detailed",
-            "tokens": stored.tokens,
-            "decisions": ["Go."],
-            "action_items": ["Book it."],
-            "insights": ["It rains."],
-            "preferences": ["Tea."],
-        },
-        "pack_version": 2,
-    }
-    [given] = world.observer.summarised
-    assert ([one.seq for one in given.events], given.before, given.target_tokens) == (list(range(5, 19)), None, 250)
-    usage = world.table.get(scope_of(world).keys.usage)
-    assert usage is not None
-    assert (usage["model_calls"], usage["model_input_tokens"], usage["model_output_tokens"]) == (2, 8, 3)
-
-
 def test_a_second_compaction_folds_the_summary_in(world: World) -> None:
     turns(world, 12)
     compact(world)
@@ -350,25 +294,6 @@ def test_items_that_a_summary_has_no_room_for_are_told(world: World, items: int,
     job = compact(world)
     assert len(summary(world, 1).insights) == (1 if left_out is None else items + 3 - left_out)
     assert job.result.get("summary_items_left_out") == left_out
-
-
-def test_while_the_model_is_down_nothing_moves(world: World) -> None:
-    seq = tool_turn(world)
-    turns(world, 12)
-    body = ask(world)
-    world.observer.summaries = [ModelUnavailable("529")]
-
-    with pytest.raises(ModelUnavailable):
-        compact_session(scope_of(world), body)
-
-    view = list_events(scope_of(world), 1, 500)
-    assert (view.covers, get_session(scope_of(world)).epoch.epoch) == (None, 0)
-    assert view.events[seq - 1].content == OUTPUT
-    assert world.table.get(scope_of(world).keys.summary(1)) is None
-    assert world.model_is_down
-    compact_session(scope_of(world), body)
-    assert get_session(scope_of(world)).epoch.epoch == 1
-    assert not world.model_is_down
 
 
 def test_a_model_that_refuses_the_request_fails_the_job(world: World) -> None:
@@ -652,25 +577,6 @@ def refuse(*_: object) -> None:
 
 
 # --- erasure ----------------------------------------------------------------------------------------
-
-
-def test_an_erasure_removes_summaries_and_artifacts(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    tool_turn(world)
-    turns(world, 12)
-    compact(world)
-    keys = scope_of(world).keys
-    assert world.table.query(keys.partition, prefix="DOC#", limit=10).items
-    begin_erasure(world.table, keys)
-
-    class NoPassages:
-        def erase(self, _: object, *, at_most: int) -> int:
-            return 0
-
-    monkeypatch.setattr(World, "search", NoPassages())
-    erase_user(UserData(world, keys))
-
-    left = world.table.query(keys.partition, limit=100).items
-    assert [item["sk"] for item in left] == ["HEAD"]
 
 
 # --- days -------------------------------------------------------------------------------------------

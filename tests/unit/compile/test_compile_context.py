@@ -249,13 +249,6 @@ def test_a_hit_that_no_retrieved_text_has_room_for_is_named(world: RecallWorld) 
     assert 0 < len(left_out - not_told) < len(left_out), "some are updates instead"
 
 
-def test_a_prompt_without_its_message_is_refused(world: RecallWorld) -> None:
-    world.say("Hello.", "Hi.")
-    with pytest.raises(NeveError) as refused:
-        compiled(world, None)
-    assert refused.value.errors[0].field == "message"
-
-
 @pytest.mark.parametrize("broken", ["_events", "_session_state"])
 def test_a_prompt_whose_message_is_in_a_log_that_cannot_be_read_is_an_error(
     world: RecallWorld, monkeypatch: pytest.MonkeyPatch, broken: str

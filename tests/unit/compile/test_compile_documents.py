@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
 from neve.domain.documents.change import DocumentChange
-from neve.domain.records.memories import Status
 from neve.usecases.ask.compile import updates as compile_updates
 from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import Compiled, compile_context
@@ -46,36 +44,6 @@ def updates(made: Compiled) -> list[str]:
     if "<neve-updates>" not in text:
         return []
     return text.partition("<neve-updates>\n")[2].partition("\n</neve-updates>")[0].splitlines()[1:]
-
-
-def test_the_profile_stands_in_the_pack_whatever_is_asked(world: RecallWorld) -> None:
-    for retrieval in ("tools", "none"):
-        command = CompileCommand("what is the weather?", retrieval=retrieval)
-        made = compile_context(world.user().of_session("s1"), command)
-        assert "Identity - who they are\nAna, nurse." in made.plan.prompt.pack
-        assert "tom: A friend." in made.plan.prompt.pack
-        assert "<neve-updates>" not in json.dumps(made.request)
-
-
-def test_an_edit_is_told_until_a_rebuild_takes_it_in(world: RecallWorld) -> None:
-    before = compiled(world)
-    put(world, IDENTITY, "Ana, doctor.\nSince May.")
-    put(world, "/profile/people/tom", "A good friend.")
-    put(world, "/profile/people/sarah", "A sister.", name="Sarah")
-    put(world, "/always-load/rules", status=Status.ARCHIVED)
-    after = compiled(world)
-    assert after.plan.prompt.pack == before.plan.prompt.pack
-    assert updates(after) == [
-        "- Now: Identity - who they are: Ana, doctor.",
-        "  Since May.",
-        "- Now: Sarah: A sister.",
-        "- Now: tom: A good friend.",
-        "- No longer holds: /always-load/rules",
-    ]
-    build_pack(world.user().of_session("s1"), "horizon")
-    rebuilt = compiled(world)
-    assert updates(rebuilt) == []
-    assert "Ana, doctor." in rebuilt.plan.prompt.pack and "Be brief." not in rebuilt.plan.prompt.pack
 
 
 def test_what_changes_nothing_that_is_shown_is_not_told(world: RecallWorld) -> None:

@@ -36,23 +36,6 @@ def paths(world: World) -> list[str]:
     return [document.path for document in page_of_documents(world.user(), "/", None, 200, None)[0]]
 
 
-@pytest.mark.parametrize(
-    ("there", "path", "named"), [("/a/b", "/a", "/a/b"), ("/a/b/c/d", "/a/b", "/a/b/c/d"), ("/a", "/a/b/c", "/a")]
-)
-def test_a_file_and_a_folder_of_one_path_are_refused_by_name(world: World, there: str, path: str, named: str) -> None:
-    put(world, there)
-    put(world, "/elsewhere")
-    with pytest.raises(NeveError, match=named) as refused:
-        put(world, path)
-    assert refused.value.code == "conflict"
-    with pytest.raises(NeveError, match="conflict"):
-        move_document(world.user(), "/elsewhere", path)
-    with pytest.raises(NeveError, match="conflict"):
-        evolve_document(world.user(), DocumentEvolution("/elsewhere", path, DocumentChange(text="y"), "Why not."))
-    assert paths(world) == sorted([there, "/elsewhere"])
-    put(world, f"{there}-old")  # begins so, and is beside it
-
-
 def test_a_document_may_move_into_its_own_place(world: World) -> None:
     put(world, "/a")
     assert move_document(world.user(), "/a", "/a/b").path == "/a/b"

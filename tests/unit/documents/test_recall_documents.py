@@ -10,14 +10,13 @@ import pytest
 from neve.domain.documents.change import DocumentChange
 from neve.domain.indexing.passage import Source
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import EmbeddingState, Provenance, Status
+from neve.domain.records.memories import EmbeddingState, Status
 from neve.ports.queue import QueueName
 from neve.store.documents import MAX_ROW_TEXT_BYTES, read_document
 from neve.usecases.ask.recall.answer import Hit
 from neve.usecases.ask.recall.command import RecallFilters
 from neve.usecases.core.lag.memory_lag import MemoryLag, user_lag
 from neve.usecases.tell.documents.delete_document import delete_document
-from neve.usecases.tell.documents.evolve_document import DocumentEvolution, evolve_document
 from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.work.indexing.drain_embeddings import drain_embeddings
@@ -56,17 +55,6 @@ def paths(world: RecallWorld, query: str, **given: Any) -> list[str | None]:
 # --- into the index -----------------------------------------------------------------------------
 
 
-def test_a_document_is_searched_by_paragraphs_and_answered_with_the_passage(world: RecallWorld) -> None:
-    written = put(world, STORY)
-    world.pump()
-    assert world.index.count(world.user().keys.owner) >= 4
-    assert (head(world).embedding_state, head(world).rev_at) == (EmbeddingState.READY, None)
-    [hit] = hits(world, "lighthouse")
-    assert (hit.id, hit.path, hit.source, hit.kind) == (written.id, PATH, "document", "document")
-    assert hit.text == "An end with a lighthouse.\n(from: plan)"
-    assert hit.provenance == Provenance("human_edit", trust="user")
-
-
 def test_words_never_wait_for_vectors_and_the_lag_counts_documents(world: RecallWorld) -> None:
     put(world, "The harbour is closed.")
     assert user_lag(world.user()).unindexed == 1
@@ -80,18 +68,6 @@ def test_words_never_wait_for_vectors_and_the_lag_counts_documents(world: Recall
     world.pump()
     assert user_lag(world.user()).none
     assert drain_embeddings(world.scope, None, 0).status == "done"
-
-
-def test_name_tags_first_line_and_body_are_searched(world: RecallWorld) -> None:
-    put(world, "Nothing to see.", "/a", name="Zanzibar")
-    put(world, "Nothing to see here.", "/b", tags=("quince",))
-    put(world, "Pomegranate first.\n\nThen other things.", "/c")
-    put(world, "Some things.\n\nAnd then a walrus.", "/d")
-    world.pump()
-    for broken in ((), ("vector=error",)):
-        world.broken(*broken)
-        for query, path in (("Zanzibar", "/a"), ("quince", "/b"), ("pomegranate", "/c"), ("walrus", "/d")):
-            assert paths(world, query)[:1] == [path], (query, broken)
 
 
 def test_a_shorter_text_leaves_no_passage_behind(world: RecallWorld) -> None:
@@ -150,18 +126,6 @@ def test_a_moved_document_is_found_where_it_is(world: RecallWorld) -> None:
     assert world.index.count(world.user().keys.owner) == 1
 
 
-def test_a_superseded_document_is_recalled_when_asked_for_only(world: RecallWorld) -> None:
-    put(world, "The harbour is open.")
-    world.pump()
-    evolve_document(
-        world.user(), DocumentEvolution(PATH, "/new", DocumentChange("The harbour is closed."), "It closed.")
-    )
-    for _ in range(2):
-        assert paths(world, "harbour") == ["/new"]
-        world.pump()
-    assert set(paths(world, "harbour", include_superseded=True)) == {PATH, "/new"}
-
-
 def test_an_archived_document_is_never_recalled(world: RecallWorld) -> None:
     put(world, "The harbour.")
     world.pump()
@@ -171,18 +135,6 @@ def test_an_archived_document_is_never_recalled(world: RecallWorld) -> None:
 
 
 # --- filters and sources ------------------------------------------------------------------------
-
-
-def test_filters_by_prefix_tags_and_source(world: RecallWorld) -> None:
-    put(world, "The harbour plan.", "/projects/alpha/a", tags=("x", "y"))
-    put(world, "The harbour notes.", "/projects/alpha-old/b", tags=("x",))
-    world.remember("The harbour is in the north.")
-    world.pump()
-    assert paths(world, "harbour", filters=RecallFilters(path_prefix="/projects/alpha/")) == ["/projects/alpha/a"]
-    assert paths(world, "harbour", filters=RecallFilters(tags=("x", "y"))) == ["/projects/alpha/a"]
-    assert None not in paths(world, "harbour", sources=(Source.DOCUMENT,))
-    assert len(paths(world, "harbour")) == 3
-    assert world.found("harbour", user="bob") == []
 
 
 # --- long texts ---------------------------------------------------------------------------------

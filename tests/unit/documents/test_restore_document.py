@@ -30,18 +30,6 @@ def put(world: World, text: str | None = None, **more: object) -> Document:
     return write_document(world.user(), PATH, DocumentChange(text=text, **more)).document  # type: ignore[arg-type]
 
 
-def test_words_come_back_as_the_next_rev_and_the_rest_stays(world: World) -> None:
-    put(world, "# One\n\nFirst.", tags=("a",), group="g")
-    put(world, "# Two\n\nSecond.", tags=("b",), group="", name="Named", prompt_label="Plan", importance=5)
-    restored = restore_document(world.user(), PATH, 1)
-    assert (restored.rev, restored.text, restored.name, restored.summary) == (3, "# One\n\nFirst.", "One", "First.")
-    assert (restored.tags, restored.group, restored.prompt_label, restored.importance) == (("a",), "g", "Plan", 5)
-    assert get_document(world.user(), PATH) == restored
-    assert restore_document(world.user(), PATH, 2).name == "Named"
-    assert restore_document(world.user(), PATH, 2).rev == 4
-    assert put(world, "# Three").name == "Named"
-
-
 def test_a_restored_text_is_whose_it_was(world: World) -> None:
     theirs = Provenance("assistant", "s1", 1, 4, trust="assistant")
     put(world, "A model's.", provenance=theirs)

@@ -86,19 +86,6 @@ def test_a_path_that_may_not_be_is_named(world: World, path: str) -> None:
     assert [error.field for error in refused.value.errors] == ["query.path"]
 
 
-def test_what_an_outside_system_sends_twice_is_one_document(world: World) -> None:
-    sent = {"source_type": "wiki", "source_id": "page 7"}
-    first = put(world, "One.", **sent)
-    again = put(world, "Two.", **sent)
-    assert (again.id, again.rev) == (first.id, 2)
-    renamed = put(world, "Three.", "/projects/beta/plan", **sent)
-    assert (renamed.id, renamed.rev, renamed.tags) == (first.id, 3, ())
-    assert [document.path for document in list_documents(world.user(), "/")] == ["/projects/beta/plan"]
-    put(world, "Somebody's.", "/projects/mine")
-    with pytest.raises(NeveError, match="conflict"):
-        put(world, "Four.", "/projects/mine", **sent)
-
-
 def test_it_is_one_document_too_when_somebody_moves_it_meanwhile(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between the looks at where it is and at what is there."""
     sent = {"source_type": "wiki", "source_id": "page 7"}

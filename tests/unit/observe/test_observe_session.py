@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from neve.domain.records.markers import LiveRow
-from neve.domain.records.memories import Priority
 from neve.domain.records.sessions import EventType
 from neve.ports.errors import ModelUnavailable
 from neve.ports.table import Delete
@@ -34,41 +33,6 @@ def marker_of(world: World) -> tuple[int, int]:
     return marker.observed_seq, marker.offered_seq
 
 
-def test_a_pass_writes_one_row_with_its_range_and_a_second_asks_nobody(world: World) -> None:
-    world.say("I moved to Nice", "Lovely")
-    report = observe(world)
-    [memory] = world.memories()
-    assert report.written == [memory.id]
-    assert (memory.provenance.seq_from, memory.provenance.seq_to) == (1, 2)
-    assert memory.observed_date == "2026-03-10"
-    assert memory.time_of_day == "morning"
-    assert memory.priority is Priority.MEDIUM
-    assert marker_of(world) == (2, 2)
-    assert observe(world).reason == "nothing new since the last pass"
-    assert len(world.observer.passes) == 1
-
-
-def test_events_without_memory_are_offered_again_with_the_next(world: World) -> None:
-    world.observer.answers = [NOTHING, observed_line("🟡 moved", 1, 4)]
-    world.say("hm", "yes?")
-    observe(world)
-    assert world.memories() == []
-    assert marker_of(world) == (0, 2)
-    world.say("I moved", "Oh")
-    observe(world)
-    [memory] = world.memories()
-    assert (memory.provenance.seq_from, memory.provenance.seq_to) == (1, 4)
-    assert [len(given.events) for given in world.observer.passes] == [2, 4]
-
-
-def test_the_third_empty_offer_advances_the_marker(world: World) -> None:
-    world.observer.answers = [NOTHING] * 3
-    for _ in range(3):
-        world.say("hm", "yes?")
-        observe(world)
-    assert marker_of(world) == (6, 6)
-
-
 def test_closing_advances_past_events_without_memory(world: World) -> None:
     world.observer.answers = [NOTHING]
     world.say("hm", "yes?")
@@ -85,15 +49,6 @@ def test_closing_offers_again_what_was_offered_before(world: World) -> None:
     assert marker_of(world) == (2, 2)
 
 
-def test_a_long_tail_takes_consecutive_passes_oldest_first(world: World) -> None:
-    world.with_policy(observer_transcript_cap=280, observer_output_cap=100)
-    for text in "abcde":
-        append_events(world.user("ann").of_session("s1"), [NewEvent(EventType.USER_MESSAGE, text * 320)])
-    observe(world)
-    ranges = [(m.provenance.seq_from, m.provenance.seq_to) for m in world.memories()]
-    assert ranges == [(1, 2), (3, 4), (5, 5)]
-
-
 def test_a_tail_longer_than_one_read_is_observed_to_its_end(world: World) -> None:
     """Tool results weigh more in the log than in the transcript, so a read may end before a pass is full."""
     world.with_policy(observer_transcript_cap=3_000, observer_output_cap=100)
@@ -104,43 +59,6 @@ def test_a_tail_longer_than_one_read_is_observed_to_its_end(world: World) -> Non
         )
     observe(world)
     assert marker_of(world)[0] == 8
-
-
-def test_what_neve_rendered_is_not_shown_to_the_observer(world: World) -> None:
-    world.say("before <neve-memory>secret</neve-memory> after", "<neve-memory>all of it</neve-memory>")
-    observe(world)
-    [given] = world.observer.passes
-    assert "secret" not in str(given.events)
-    assert [event.seq for event in given.events] == [1]
-    assert marker_of(world)[0] == 2
-
-
-def test_only_rendered_text_moves_the_marker_without_asking(world: World) -> None:
-    world.say("<neve-memory>a</neve-memory>", "<neve-memory>b</neve-memory>")
-    observe(world)
-    assert world.observer.passes == []
-    assert marker_of(world)[0] == 2
-    assert world.memories() == []
-
-
-def test_a_citation_moves_last_used_and_only_of_cited_rows(world: World) -> None:
-    cited = create_memory(world.user("ann"), NewMemory("likes tea", session_id="s1"))
-    other = create_memory(world.user("ann"), NewMemory("likes coffee", session_id="s1"))
-    world.clock.move(days=1)
-    world.observer.answers = [replace(NOTHING, used_memory_ids=(cited.id, "mem_UNKNOWN"))]
-    world.say("tea please", "here")
-    report = observe(world)
-    assert (report.reinforced, report.reason) == ([cited.id], "what was said was known already")
-    assert world.memory(cited.id).last_used_at == "2026-03-11T09:30:00.000Z"
-    assert world.memory(cited.id).rev == 1
-    assert world.memory(other.id).last_used_at == other.last_used_at
-
-
-def test_prior_memories_are_shown(world: World) -> None:
-    create_memory(world.user("ann"), NewMemory("likes tea", session_id="s1"))
-    world.say("hello", "hi")
-    observe(world)
-    assert [(p.text, p.local) for p in world.observer.passes[0].prior] == [("likes tea", True)]
 
 
 def test_a_row_of_the_pack_that_came_to_the_session_since_is_shown_once(world: World) -> None:

@@ -105,16 +105,6 @@ def marker(world: World) -> int:
     return get_session(world.user().of_session("s1")).marker.observed_seq
 
 
-def test_the_event_that_is_refused_alone_is_noted_and_the_others_are_observed(world: World) -> None:
-    tell(world, "one", "two", "bad", "four", "five", "six")
-    report = observe(world)
-    assert lines_of(world) == ["1", "2", "4", "5", "6"]
-    assert unobservable(world) == {3: {"reason": REASON}}
-    assert report.unobservable == [{"seq": 3, "reason": REASON}]
-    assert marker(world) == 6
-    assert asked(world) == ["1 2 3 4 5 6", "1 2 3", "1", "2", "3", "4 5 6"]
-
-
 @pytest.mark.parametrize("places", [{1}, {2}, {8}, {1, 2}, {1, 8}, {3, 4, 5, 6}, {2, 4, 6, 8}, {7, 8}])
 def test_wherever_they_stand_bad_events_alone_are_left_out(world: World, places: set[int]) -> None:
     tell(world, *("bad" if n in places else f"text {n}" for n in range(1, 9)))

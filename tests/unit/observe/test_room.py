@@ -20,14 +20,10 @@ from neve.observers.prompted import PromptedObserver
 from neve.observing import Observed, PassInput, ProposedFact
 from neve.ports.errors import ModelRefused
 from neve.ports.models import ModelAnswer, ModelRequest
-from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.sessions.read_sessions import get_session
-from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.core.lag.memory_lag import user_lag
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
-from neve.usecases.tell.requests.request_compaction import request_compaction
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
-from neve.usecases.work.compact.compact_session import compact_session
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.observe.report import ObservationReport
 from tests.unit.world import NOTHING, World, time_for
@@ -77,29 +73,6 @@ def observed(*ranges: tuple[int, int], covered_to: int | None = None) -> Observe
 
 
 # --- the extractive observer ------------------------------------------------------------------------
-
-
-def test_nine_facts_in_one_append_are_nine_statements(world: World) -> None:
-    world.observer = ExtractiveObserver()  # type: ignore[assignment]
-    tell(world, *FACTS)
-    observe(world)
-    lines_left = lines_of(world)
-    assert len(lines_left) == 9
-    assert "penicillin" in lines_left[0]
-    assert marker_of(world) == (9, 9)
-
-
-def test_thirty_preferences_are_in_the_pack_or_among_the_memories_after_a_compaction(world: World) -> None:
-    world.observer = ExtractiveObserver()  # type: ignore[assignment]
-    world.with_policy(window=400)
-    tell(world, *(f"I love {food}." for food in FOODS))
-    scope = world.user().of_session("s1")
-    job = request_compaction(scope, "manual", wait=False)
-    compact_session(scope, world.queued(job))
-    done = get_job(world.user(), job.id)
-    assert (done.status, done.result["outcome"]) == ("done", "covered")
-    there = "\n".join([*lines_of(world), read_pack(scope).text or ""])
-    assert [food for food in FOODS if food not in there] == []
 
 
 def test_one_long_message_may_fill_the_whole_answer(world: World) -> None:

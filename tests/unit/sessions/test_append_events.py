@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from hypothesis import given
@@ -33,13 +32,6 @@ def test_an_append_is_one_read_and_one_write_whatever_its_size(world: World) -> 
         key = IdempotencyKey("POST /x", f"key{count}", "sha")
         append_events(world.user("ann").of_session("s1"), events, key)
         assert dict(world.table.calls) == {"get_many": 1, "write": 1}
-
-
-def test_seqs_are_gap_free_and_tokens_are_counted(world: World) -> None:
-    assert world.say("a" * 100, "b").seqs == [1, 2]
-    assert world.say("c").seqs == [3]
-    page = list_events(world.user("ann").of_session("s1"), 1, 200)
-    assert [event.original_tokens for event in page.events] == [32, 1, 1]
 
 
 def test_a_complete_turn_is_queued_for_observation(world: World) -> None:
@@ -86,18 +78,6 @@ def test_one_client_id_twice_in_a_request_is_one_event(world: World) -> None:
         append_events(world.user("ann").of_session("s1"), [twice, NewEvent(USER, "other", client_id="c1")])
 
 
-def test_an_idempotency_key_replays_its_answer(world: World) -> None:
-    key = IdempotencyKey("POST /x", "k", "sha")
-    first = append_events(world.user("ann").of_session("s1"), [NewEvent(USER, "hello")], key)
-    assert append_events(world.user("ann").of_session("s1"), [NewEvent(USER, "hello")], key) == first
-    assert texts(world) == ["hello"]
-    with pytest.raises(NeveError) as refused:
-        append_events(
-            world.user("ann").of_session("s1"), [NewEvent(USER, "x")], IdempotencyKey("POST /x", "k", "other")
-        )
-    assert refused.value.code == "idempotency_mismatch"
-
-
 def test_a_lost_response_is_recognised_as_our_own_write(world: World) -> None:
     world.table.lose_response = True
     assert world.say("hello", "hi").seqs == [1, 2]
@@ -119,14 +99,6 @@ def test_a_lost_response_is_recognised_behind_another_writer(world: World) -> No
     world.table.write = write_then_another  # type: ignore[method-assign]
     assert world.say("ours").seqs == [1]
     assert texts(world) == ["ours", "another"]
-
-
-def test_concurrent_appends_all_succeed_with_disjoint_seqs(world: World) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        answers = list(pool.map(lambda i: world.say(f"{i}a", f"{i}b").seqs, range(24)))
-    assert sorted(seq for seqs in answers for seq in seqs) == list(range(1, 49))
-    assert all(b == a + 1 for a, b in answers)
-    texts(world)
 
 
 def test_image_bytes_become_objects(world: World) -> None:

@@ -14,7 +14,6 @@ from neve.domain.tenants.prompt_cache import PromptTotals, ReportedUsage
 from neve.domain.tenants.provider_usage import Tokens
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Key
-from neve.scope import Tenant
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
 from neve.store.session_state import RETENTION
@@ -23,10 +22,8 @@ from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import compile_context
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.sessions.read_sessions import get_session, list_sessions
-from neve.usecases.ask.tenants.tenant_usage import tenant_usage
 from neve.usecases.ask.tenants.user_stats import user_stats
 from neve.usecases.core.pack.purge_versions import purge_versions
-from neve.usecases.core.tenants.prompt_usage import user_days
 from neve.usecases.tell.tenants.report_usage import NewReport, report_prompt, report_usage
 from tests.unit.world import World
 
@@ -58,13 +55,6 @@ def totals(world: World, user: str = "ann", session: str = "s1") -> PromptTotals
 
 
 # --- once ---------------------------------------------------------------------------------------
-
-
-def test_the_same_key_counts_once_and_gets_the_first_answer(world: World) -> None:
-    first = report(world, key="k1")
-    report(world, key="k2")
-    assert report(world, key="k1") == first
-    assert totals(world).reports == 2
 
 
 def test_without_a_key_every_call_counts(world: World) -> None:
@@ -200,37 +190,6 @@ def test_a_store_that_is_down_is_not_a_count(world: World, monkeypatch: pytest.M
 
 
 # --- sums ---------------------------------------------------------------------------------------
-
-
-def test_session_user_day_and_tenant_add_up(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("neve.usecases.core.tenants.prompt_usage.PAGE", 1)
-    world.open(session="s2")
-    world.open(user="bob")
-    report(world, new(100))
-    report(world, new(10, pack_version=0), session="s2")
-    world.clock.move(days=1)
-    report(world, new(1), key="k")
-    report(world, new(1_000, pack_version=0), user="bob")
-    ann, bob = world.user("ann"), world.user("bob")
-    assert [totals(world).cache_read, totals(world, session="s2").cache_read] == [101, 10]
-    assert user_stats(ann).prompts.cache_read == 111
-    assert {day: sums.cache_read for day, sums in user_days(ann, 2).items()} == {"2026-03-10": 110, "2026-03-11": 1}
-    assert tenant_usage(world.scope).prompts.cache_read == 1_111
-    assert {day: sums.cache_read for day, sums in tenant_usage(world.scope, 9).days.items()} == {
-        "2026-03-10": 110,
-        "2026-03-11": 1_001,
-    }
-    assert user_days(ann, 1) == {"2026-03-11": user_days(ann, 2)["2026-03-11"]}
-    assert (user_days(ann, 0), user_days(world.user("eve"), 7)) == ({}, {})
-    together = totals(world).plus(totals(world, session="s2")).plus(totals(world, "bob"))
-    assert together == tenant_usage(world.scope).prompts
-    assert user_stats(bob).prompts.cost == totals(world, "bob").cost > 0
-
-
-def test_another_tenant_sees_nothing_of_it(world: World) -> None:
-    report(world)
-    world.tenant = Tenant("other", Policy())
-    assert (tenant_usage(world.scope).prompts, tenant_usage(world.scope, 7).days) == (PromptTotals(), {})
 
 
 def test_the_list_of_sessions_shows_them_and_an_open_one_has_none(world: World) -> None:

@@ -153,20 +153,6 @@ def listed(request: dict[str, Any]) -> list[Any]:
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("thought", [None, SIGNED], ids=["", "thinking"])
-def test_each_request_of_a_loop_begins_with_the_whole_one_before(form: str, thought: dict[str, Any] | None) -> None:
-    whole = rounds(6, thought)
-    before = listed(request_of(whole[:2], form, "Weather?"))
-    for n in range(1, 7):
-        request = request_of(whole[: 3 + 4 * n], form, None)
-        now = listed(request)
-        assert now[: len(before)] == before
-        assert "<neve-session>" not in json.dumps(now[len(before) :]).replace("First <neve-session>", "")
-        RULES[form](request)
-        before = now
-
-
-@pytest.mark.parametrize("form", FORMS)
 def test_the_last_message_of_a_round_holds_results_alone(form: str) -> None:
     last = listed(request_of(rounds(2), form, None))[-1]
     assert "Weather?" not in json.dumps(last) and "neve-session" not in json.dumps(last)

@@ -18,14 +18,12 @@ from neve.store.session_state import RETENTION
 from neve.usecases.ask.compile import reads
 from neve.usecases.ask.compile.compile_context import Compiled
 from neve.usecases.ask.pack.read_pack import read_pack
-from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.compile.compile_world import compiled, session
 from tests.unit.recall_world import RecallWorld
 
 ASKED = "Is there any tea at home?"
-FORMS = ["anthropic", "openai", "openai_responses", "ai_sdk", "gemini"]
 
 
 @pytest.fixture
@@ -58,29 +56,6 @@ def _without_marks(value: Any) -> Any:
     return [_without_marks(one) for one in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("in_log", [True, False], ids=["appended", "sent"])
-def test_six_rounds_each_begin_with_the_whole_prompt_before(tea: RecallWorld, form: str, in_log: bool) -> None:
-    if in_log:
-        tea.say(ASKED)
-    first = compiled(tea, message=None if in_log else ASKED, retrieval="auto", format=form)
-    assert len(first.plan.shown_hits) == 2 and "neve-retrieved" in json.dumps(first.request)
-    if not in_log:
-        tea.say(ASKED)
-    before = messages(first)
-    for n in range(6):
-        tea.clock.advance(timedelta(seconds=75))
-        tea.remember(f"tea of round {n} is at home")
-        round_of(tea, n)
-        tea.pump()
-        made = compiled(tea, message=None, retrieval="auto", format=form)
-        now = messages(made)
-        assert now[: len(before)] == before
-        assert "neve-" not in json.dumps(now[len(before) :]) and made.recall_id == first.recall_id
-        assert made.plan.shown_hits == first.plan.shown_hits and made.transparency == first.transparency
-        before = now
-
-
 def test_the_next_message_ends_it(tea: RecallWorld) -> None:
     tea.say(ASKED)
     compiled(tea, message=None, retrieval="auto")
@@ -90,21 +65,6 @@ def test_the_next_message_ends_it(tea: RecallWorld) -> None:
     made = compiled(tea, message=None, retrieval="none")
     assert "neve-session" in json.dumps(messages(made)[-1])
     assert json.dumps(messages(made)).count("neve-session") == 2  # opened and closed once
-
-
-def test_what_was_deleted_since_is_left_out_and_the_rest_stands(tea: RecallWorld) -> None:
-    tea.say(ASKED)
-    first = compiled(tea, message=None, retrieval="auto")
-    gone, stays = first.plan.shown_hits
-    round_of(tea, 1)
-    delete_memory(tea.user(), gone, None)
-    made = compiled(tea, message=None, retrieval="auto")
-    assert made.plan.shown_hits == (stays,)
-    text = json.dumps(messages(made))
-    assert gone not in text and stays in text
-    assert any(gone in one.items for one in made.plan.pruned)
-    round_of(tea, 2)
-    assert messages(compiled(tea, message=None, retrieval="auto"))[: len(messages(made))] == messages(made)
 
 
 def test_a_turn_without_a_first_prompt_begins_with_the_one_in_its_round(tea: RecallWorld) -> None:
