@@ -12,13 +12,12 @@ import pytest
 
 from local import openapi
 from local.template import read_template
-from neve.http.openapi import describe
 from neve.http.operations import Operation
 from neve.http.problems import CONTENT_TYPE, GATEWAY, PROBLEMS
 from tests.unit.gateway_answers import GATEWAY_RETRY_S, gateway_body
 
 OPERATIONS = openapi.operations()
-DOCUMENT = describe(OPERATIONS)
+DOCUMENT = json.loads(openapi.TARGET.read_text(encoding="utf-8"))
 by_id = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda operation: operation.id)
 
 

@@ -12,23 +12,12 @@ from local import openapi
 from neve.domain.errors import NeveError
 from neve.http.json_body import NOT_NULL, check_model
 from neve.http.model_mistakes import without_nulls
-from neve.http.openapi import describe
 from neve.http.operations import Operation, TextBody
+from tests.unit.openapi.test_contract import DOCUMENT, parts
 
 OPERATIONS = openapi.operations()
-DOCUMENT = describe(OPERATIONS)
 ANYTHING = {Any, JsonValue}
 BODIES = [o for o in OPERATIONS if o.has_body and not issubclass(o.body, TextBody)]
-
-
-def parts(node: Any, at: str = "") -> Iterator[tuple[str, Any]]:
-    if isinstance(node, list):
-        for n, part in enumerate(node):
-            yield from parts(part, f"{at}/{n}")
-    elif isinstance(node, dict):
-        yield at, node
-        for name, part in node.items():
-            yield from parts(part, f"{at}/{name}")
 
 
 def test_nothing_is_described_as_null() -> None:
