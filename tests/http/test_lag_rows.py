@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 import pytest
 
 from local.api_client import ApiClient
-from local.running import StackName
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Json, Person, answered, user_message
 
@@ -128,10 +127,9 @@ def test_e06_a_batch_that_the_stream_gave_up_is_found_by_the_sweep(user: Person,
 
 @pytest.mark.controls
 def test_e07_words_wait_for_no_vector(
-    person: Callable[[ApiClient], Person], api: ApiClient, controls: Controls, stack: StackName
+    person: Callable[[ApiClient], Person], api: ApiClient, controls: Controls
 ) -> None:
-    """Twenty users; four on DynamoDB Local, which takes a tenth of a second for a transaction of 40 events."""
-    people = [person(api) for _ in range(4 if stack == "full" else 20)]
+    people = [person(api) for _ in range(4)]
     with controls.paused("embed"):
         for someone in people:
             someone.open_without_pack("s1")
