@@ -111,28 +111,6 @@ def test_a_path_is_refused_for_what_would_be_taken_out_of_a_text(world: World) -
     assert [one.path for one in list_documents(world.user(), "/")] == [PATH]
 
 
-def test_an_evolved_document_stays_and_says_what_took_its_place(world: World) -> None:
-    put(world, "One.", tags=("x",))
-    new = evolve(world, PATH, "/projects/alpha/plan-2", "Two.", "The plan changed.")
-    old = get_document(world.user(), PATH)
-    assert (new.rev, new.supersedes, new.tags, new.text) == (1, (PATH,), ("x",), "Two.")
-    assert (old.status, old.superseded_by, old.superseded_reason) == (
-        Status.SUPERSEDED,
-        "/projects/alpha/plan-2",
-        "The plan changed.",
-    )
-    assert (old.rev, old.text, old.superseded_at) == (2, "One.", new.created_at)
-    for path, to, reason, code in (
-        (PATH, "/c", "Again.", "conflict"),
-        ("/projects/alpha/plan-2", "/c", " ", "validation_failed"),
-        ("/projects/alpha/plan-2", PATH, "Back.", "conflict"),
-        ("/none", "/c", "Why.", "document_not_found"),
-    ):
-        with pytest.raises(NeveError) as refused:
-            evolve(world, path, to, "Three.", reason)
-        assert refused.value.code == code
-
-
 # --- deleting -----------------------------------------------------------------------------------
 
 

@@ -157,34 +157,6 @@ def test_a_day_that_cannot_be_noted_refuses_nobody_and_is_tried_once(
     assert len(tried) == 1
 
 
-def test_keys_are_listed_without_what_lets_anybody_in(world: World, key: CreatedKey) -> None:
-    second = create_key(world.scope, ["chat", "records"], "console")
-    revoke_key(world.scope, second.key_id)
-    create_tenant(world, "other")
-    found, cursor = list_keys(world.scope, 50, None)
-    assert cursor is None
-    assert {one.key_id: (one.label, one.revoked_at is not None) for one in found} == {
-        key.key_id: ("first", False),
-        second.key_id: ("console", True),
-    }
-    pages, cursor = [], None
-    while True:
-        page, cursor = list_keys(world.scope, 1, cursor)
-        pages += [one.key_id for one in page]
-        if cursor is None:
-            break
-    assert pages == sorted(one.key_id for one in found)
-
-
-def test_revoked_key_is_refused_at_once(world: World, key: CreatedKey) -> None:
-    second = create_key(world.scope, ["admin", "chat"], "second")
-    authorize(f"Bearer {key.key}")
-    revoke_key(world.scope, key.key_id)
-    assert refused(f"Bearer {key.key}")
-    assert authorize(f"Bearer {second.key}")["context"]["scopes"] == "chat admin"
-    revoke_key(world.scope, key.key_id)
-
-
 def test_outage_of_the_store(world: World, key: CreatedKey, monkeypatch: pytest.MonkeyPatch) -> None:
     second = create_key(world.scope, ["chat"])
     known = authorize(f"Bearer {key.key}")
@@ -303,19 +275,6 @@ def code_of(call: Any, *args: Any) -> str:
     with pytest.raises(NeveError) as refusal:
         call(*args)
     return refusal.value.code
-
-
-def test_ten_live_keys_at_most(world: World, key: CreatedKey) -> None:
-    second, *_ = (create_key(world.scope, ["chat"]) for _ in range(9))
-    assert code_of(create_key, world.scope, ["chat"]) == "too_many_keys"
-    revoke_key(world.scope, second.key_id)
-    create_key(world.scope, ["chat"])
-
-
-def test_last_admin_key_stays(world: World, key: CreatedKey) -> None:
-    second = create_key(world.scope, ["chat", "records"])
-    assert code_of(revoke_key, world.scope, key.key_id) == "last_admin_key"
-    revoke_key(world.scope, second.key_id)
 
 
 def test_foreign_key_is_not_found(world: World, key: CreatedKey) -> None:

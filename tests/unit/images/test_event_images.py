@@ -107,14 +107,6 @@ def test_what_an_event_names_is_kept_when_uploads_expire(world: World) -> None:
         append(world, upload_id=never_named)
 
 
-def test_another_users_upload_is_not_found(world: World) -> None:
-    upload_id = uploaded(world, PIXELS["image/png"])
-    world.open(user="bob")
-    block = {"type": "image", "media_type": "image/png", "upload_id": upload_id}
-    with pytest.raises(NeveError, match="upload_not_found"):
-        append_events(world.user("bob").of_session("s1"), [NewEvent(EventType.USER_MESSAGE, [block])])
-
-
 # --- refused appends ------------------------------------------------------------------------------
 
 PNG = PIXELS["image/png"]

@@ -13,8 +13,6 @@ from neve import observability
 from neve.domain.documents.change import DocumentChange
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.records.jobs import Job
-from neve.domain.records.memories import Kind, Tier
-from neve.domain.records.sessions import Outcome
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.ports.errors import AnswerCutOff, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
@@ -25,7 +23,6 @@ from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.ask.documents.get_document import find_document
 from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.ask.sessions.read_sessions import get_session
-from neve.usecases.core.jobs.named_documents import with_paths
 from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.inbox.decide import decide_item
@@ -63,35 +60,6 @@ def document_path(world: LibraryWorld) -> str:
 
 
 # --- one filing -----------------------------------------------------------------------------------
-
-
-def test_a_session_ends_in_documents_a_summary_and_a_job_that_is_done(world: LibraryWorld) -> None:
-    job = world.end(outcome="INTERRUPTED")
-    assert (job.status, job.result["reason"]) == ("running", "end")
-    world.observer.filings = [answer(change("create", SARAH, "Travels along.", tags=("travel",), importance=4))]
-    world.file()
-    done = job_of(world, job)
-    assert (done.status, paths(world, done.result), done.result["filed"]["seq_to"]) == ("done", [SARAH], 2)
-    [summary] = summaries(world)
-    assert (summary.tier, summary.kind, summary.session_id) == (Tier.EPISODIC, Kind.SESSION_SUMMARY, "s1")
-    assert (summary.outcome, summary.emotional_tone, summary.key_topics) == ("INTERRUPTED", "pleased", ("oslo",))
-    assert "A trip to Oslo" in summary.text and "# A trip to Oslo" in str(world.text(OSLO))
-    named = {"memory_id": summary.id, "document_id": world.revisions(OSLO)[0].id, "outcome": "INTERRUPTED"}
-    assert done.result["session_summary"] == named
-    shown = with_paths(world.user(), done).result
-    assert (shown["documents"][0]["path"], shown["session_summary"]) == (SARAH, named | {"path": OSLO})
-    assert get_session(world.session).head.status == "extracted"
-
-
-def test_whoever_is_told_twice_does_it_once(world: LibraryWorld) -> None:
-    job = world.end()
-    for _ in range(3):
-        world.file()
-    assert world.end().id == job.id, "the same end"
-    world.file()
-    assert len(world.observer.filed) == 1
-    assert (world.rev(document_path(world)), len(summaries(world))) == (1, 1)
-    assert job_of(world, job).status == "done"
 
 
 def test_another_worker_of_the_same_session_finds_nothing_to_do(world: LibraryWorld) -> None:
@@ -176,23 +144,6 @@ def test_the_outcome_that_is_told_later_is_the_summarys(world: LibraryWorld) -> 
 
 
 # --- people ---------------------------------------------------------------------------------------
-
-
-def test_a_persons_edit_is_read_again_and_kept(world: LibraryWorld) -> None:
-    """docs/rules/librarian.md#people"""
-    world.put(SARAH, "A nurse.")
-    world.end()
-    world.observer.filings = [
-        answer(change("update", SARAH, "A nurse. Travels along.", 1)),
-        answer(change("update", SARAH, "A nurse in Bergen. Travels along.", 2)),
-    ]
-    world.meanwhile(lambda: world.put(SARAH, "A nurse in Bergen.", expected_rev=1))
-    report = world.file()
-    assert report is not None and (report.asked, report.raced) == (2, 1)
-    assert (world.text(SARAH), world.rev(SARAH)) == ("A nurse in Bergen. Travels along.", 3)
-    first, second = world.observer.filed
-    assert [one.text for one in second.documents if one.path == SARAH] == ["A nurse in Bergen."]
-    assert first.remark is None and SARAH in str(second.remark)
 
 
 def test_a_document_that_a_person_made_meanwhile_is_not_overwritten(world: LibraryWorld) -> None:
@@ -299,24 +250,6 @@ def test_changes_that_one_transaction_has_no_room_for_are_left_out_and_told(worl
 
 
 # --- routing --------------------------------------------------------------------------------------
-
-
-def test_what_is_unsure_or_a_tools_or_nowhere_waits_for_a_person(world: LibraryWorld) -> None:
-    world.with_policy(review_mode="interactive")
-    world.observer.filings = [
-        answer(
-            change("create", "/profile/preferences", "Window seats."),
-            change("create", "/profile/goals", "Fly.", seqs=(2,)),
-            illegal=(change("create", "/nowhere/x", "Lost."),),
-            rejected={"malformed": 2},
-        )
-    ]
-    job = world.end()
-    world.file()
-    reasons = {one.action.path: one.reason for one in proposals(world)}
-    assert reasons == {"/nowhere/x": "illegal_path", "/profile/goals": "low"}
-    done = job_of(world, job)
-    assert (paths(world, done.result), done.result["rejected"]) == (["/profile/preferences"], {"malformed": 2})
 
 
 def test_a_move_takes_the_history_along(world: LibraryWorld) -> None:
@@ -602,12 +535,3 @@ def test_another_outcome_that_is_said_while_the_librarian_thinks_is_filed_behind
     assert world.end(outcome="SUCCESS").id == second.id, "and compacts"
     world.file()
     assert [one.outcome for one in summaries(world)] == ["SUCCESS"]
-
-
-def test_ending_a_filed_session_again_changes_nothing(world: LibraryWorld) -> None:
-    first = world.end(outcome="PARTIAL")
-    world.file()
-    outcomes: tuple[Outcome | None, ...] = (None, "PARTIAL")
-    for outcome in outcomes:
-        assert end_session(world.session, outcome).id == first.id
-        assert get_session(world.session).head.status == "extracted"

@@ -14,7 +14,7 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.markers import SessionMarker
-from neve.domain.records.memories import By, Kind, Memory, Provenance, Scope, Status
+from neve.domain.records.memories import By, Kind, Memory, Provenance, Status
 from neve.domain.times import iso
 from neve.scope import UserScope
 from neve.store import rows
@@ -128,7 +128,7 @@ def test_whoever_comes_second_is_counted_on_the_row_of_the_first(world: World) -
     assert (again.decision, row(again).occurrences, row(again).text) == ("reinforced", 2, LYON.lower())
 
 
-def test_the_same_200_facts_five_times_from_four_clients_are_200_rows(world: World) -> None:
+def test_the_same_50_facts_five_times_from_four_clients_are_50_rows(world: World) -> None:
     scope = world.user()
 
     spellings: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str)
@@ -136,7 +136,7 @@ def test_the_same_200_facts_five_times_from_four_clients_are_200_rows(world: Wor
     def send(client: int) -> None:
         chance = random.Random(client)
         for _ in range(5):
-            order = list(range(200))
+            order = list(range(50))
             chance.shuffle(order)
             for n in order:
                 text = f"Anna keeps book number {n} on shelf {n % 7}."
@@ -146,7 +146,7 @@ def test_the_same_200_facts_five_times_from_four_clients_are_200_rows(world: Wor
     with ThreadPoolExecutor(4) as clients:
         list(clients.map(send, range(4)))
     fact = facts(scope)
-    assert len(fact) == len({one.fingerprint for one in fact}) == 200
+    assert len(fact) == len({one.fingerprint for one in fact}) == 50
     assert {one.occurrences for one in fact} == {20}
 
 
@@ -172,20 +172,6 @@ def test_the_policy_decides_what_is_important_and_what_is_reviewed(world: World)
 
 
 # --- corrections --------------------------------------------------------------------------------
-
-
-def test_a_correction_supersedes_in_one_transaction(world: World) -> None:
-    old = row(keep(world, LYON, session="s1"))
-    world.clock.move(days=1)
-    world.table.calls.clear()
-    new = keep(world, NICE, session="s1", relation="updates", target_id=old.id)
-    assert dict(world.table.calls) == {"get_many": 1, "write": 1}
-    gone = get_memory(world.user(), old.id)
-    assert (new.decision, row(new).supersedes) == ("superseded", (old.id,))
-    assert (gone.status, gone.superseded_by, gone.rev) == (Status.SUPERSEDED, row(new).id, 2)
-    assert gone.superseded_at is not None
-    assert gone.superseded_reason
-    assert [one.id for one in marker(world).live] == [row(new).id]
 
 
 def test_a_correction_takes_the_fact_off_the_live_list_of_its_own_session(world: World) -> None:
@@ -256,18 +242,6 @@ def test_only_a_fact_is_corrected_by_a_statement(world: World) -> None:
 
 def evolve(world: World, memory_id: str, text: str = NICE, **more: Any) -> Memory:
     return evolve_memory(world.user(), memory_id, Evolution(text, "moved", **more))
-
-
-def test_evolve_puts_a_statement_in_the_place_of_another(world: World) -> None:
-    old = row(keep(world, LYON, session="s1", importance=4))
-    new = evolve(world, old.id, importance=5)
-    gone = get_memory(world.user(), old.id)
-    assert get_memory(world.user(), new.id) == new
-    assert (new.supersedes, new.kind, new.category, new.importance) == ((old.id,), Kind.FACT, "PLACE", 5)
-    assert (new.provenance.by, new.provenance.trust, new.scope) == ("human_edit", "user", Scope.SESSION)
-    assert (gone.status, gone.superseded_by, gone.superseded_reason) == (Status.SUPERSEDED, new.id, "moved")
-    assert [one.id for one in marker(world).live] == [new.id]
-    conflicts(lambda: evolve(world, old.id, "Anna lives in Rome."))
 
 
 def test_every_kind_evolves(world: World) -> None:

@@ -8,13 +8,11 @@ from neve.domain.cursors import InvalidCursor
 from neve.domain.errors import NeveError
 from neve.domain.records.memories import EmbeddingState, Kind, Priority, Scope, Status
 from neve.domain.times import iso
-from neve.store.idempotency import IdempotencyKey
 from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
-from neve.usecases.ask.sessions.read_sessions import get_session, list_sessions
+from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
-from neve.usecases.tell.memories.mark_used import mark_used
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from tests.unit.world import World
 
@@ -40,19 +38,6 @@ def test_a_created_memory_has_its_defaults_and_two_port_calls(world: World) -> N
     assert (memory.rev, memory.embedding_state, memory.status) == (1, EmbeddingState.PENDING, Status.ACTIVE)
 
 
-def test_an_idempotency_key_creates_once(world: World) -> None:
-    key = IdempotencyKey("POST /memories", "k", "sha")
-    first = create_memory(world.user("ann"), NewMemory("likes tea"), key)
-    assert create_memory(world.user("ann"), NewMemory("likes tea"), key).id == first.id
-    assert texts(world) == ["likes tea"]
-
-
-def test_a_memory_of_an_unknown_session_is_refused(world: World) -> None:
-    with pytest.raises(NeveError, match="session_not_found"):
-        create_memory(world.user("ann"), NewMemory("x", session_id="nope"))
-    assert texts(world) == []
-
-
 def test_rev_moves_with_what_is_searched_and_only_then(world: World) -> None:
     memory_id = create_memory(world.user("ann"), NewMemory("likes tea")).id
 
@@ -71,20 +56,6 @@ def test_rev_moves_with_what_is_searched_and_only_then(world: World) -> None:
         "human_edit",
         EmbeddingState.PENDING,
     )
-
-
-def test_if_match_guards_change_and_deletion(world: World) -> None:
-    memory_id = create_memory(world.user("ann"), NewMemory("likes tea")).id
-    update_memory(world.user("ann"), memory_id, MemoryChange({"text": "b"}), [1])
-    for attempt in (
-        lambda: update_memory(world.user("ann"), memory_id, MemoryChange({"text": "c"}), [1, 3]),
-        lambda: delete_memory(world.user("ann"), memory_id, []),
-    ):
-        with pytest.raises(NeveError, match="precondition_failed"):
-            attempt()
-    assert texts(world) == ["b"]
-    delete_memory(world.user("ann"), memory_id, [2])
-    assert texts(world) == []
 
 
 def test_a_changed_text_recounts_the_live_list(world: World) -> None:
@@ -110,21 +81,6 @@ def test_listing_filters_and_pages(world: World) -> None:
     assert pages == ["13", "5"]
     with pytest.raises(InvalidCursor):
         list_memories(world.user("ann"), MemoryFilter(), 2, "garbage")
-
-
-def test_a_cursor_is_good_for_the_list_that_made_it_and_no_other(world: World) -> None:
-    for user in ("ann", "bob"):
-        for number in range(3):
-            create_memory(world.user(user), NewMemory(str(number), group="g"))
-    _, cursor = list_memories(world.user("ann"), MemoryFilter(group="g"), 1, None)
-    assert cursor is not None
-    page, _ = list_memories(world.user("ann"), MemoryFilter(group="g"), 2, cursor)
-    assert [memory.text for memory in page] == ["1", "2"]
-    for user, where in (("bob", MemoryFilter(group="g")), ("ann", MemoryFilter()), ("ann", MemoryFilter(tags=("g",)))):
-        with pytest.raises(InvalidCursor):
-            list_memories(world.user(user), where, 1, cursor)
-    with pytest.raises(InvalidCursor):
-        list_sessions(world.user("ann"), 1, cursor)
 
 
 def test_archived_rows_are_listed_when_asked_for_and_readable_by_id(world: World) -> None:
@@ -203,27 +159,3 @@ def test_a_large_import_is_whole(world: World) -> None:
     assert len(import_memories(world.user("ann"), lines).imported) == 100
     assert texts(world) == [f"row {number}" for number in range(100)]
     assert len(get_session(world.user("ann").of_session("s1")).marker.live) == 100
-
-
-def test_only_a_citation_moves_last_used(world: World) -> None:
-    cited = create_memory(world.user("ann"), NewMemory("a"))
-    other = create_memory(world.user("ann"), NewMemory("b"))
-    world.clock.move(days=1)
-    marked = mark_used(world.user("ann"), [cited.id, cited.id, ID])
-    assert (marked.used, marked.unknown) == ([cited.id], [ID])
-    assert get_memory(world.user("ann"), cited.id).last_used_at > cited.last_used_at
-    assert get_memory(world.user("ann"), cited.id).rev == 1
-    assert get_memory(world.user("ann"), other.id) == other
-
-
-def test_another_user_sees_and_changes_nothing(world: World) -> None:
-    memory_id = create_memory(world.user("ann"), NewMemory("secret")).id
-    for attempt in (
-        lambda: get_memory(world.user("bob"), memory_id),
-        lambda: update_memory(world.user("bob"), memory_id, MemoryChange({"text": "x"}), None),
-        lambda: delete_memory(world.user("bob"), memory_id, None),
-    ):
-        with pytest.raises(NeveError, match="memory_not_found"):
-            attempt()
-    assert mark_used(world.user("bob"), [memory_id]).used == []
-    assert texts(world) == ["secret"]

@@ -10,14 +10,12 @@ import pytest
 from neve.domain.errors import NeveError
 from neve.domain.messages.read import read_messages
 from neve.domain.records.sessions import Event
-from neve.ports.errors import StoreUnavailable
 from neve.scope import SessionScope
 from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import MESSAGES
 from neve.store.partitions import all_rows
 from neve.store.session_state import forgotten
 from neve.usecases.ask.sessions.list_events import list_events
-from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.tell.sessions.append_messages import AppendedMessages, append_messages
 from neve.usecases.tell.sessions.new_session import OpenSession
@@ -53,18 +51,6 @@ def states(appended: AppendedMessages) -> list[str]:
 
 def log(world: World) -> list[Event]:
     return list_events(session(world), 1, 200).events
-
-
-def test_a_new_session_begins_with_them_in_one_transaction(world: World) -> None:
-    world.table.calls.clear()
-    appended = send(world, HI, opening=OpenSession(title="About bees", user_meta={"timezone": "Europe/Lisbon"}))
-    assert appended.events.created
-    assert world.table.calls["write"] == 1
-    head = get_session(session(world)).head
-    assert (head.title, head.user_meta, head.last_seq) == ("About bees", {"timezone": "Europe/Lisbon"}, 1)
-    again = send(world, HI, HELLO, opening=OpenSession(title="Another"))
-    assert (again.events.created, states(again)) == (False, ["known", "appended"])
-    assert get_session(session(world)).head.title == "About bees"
 
 
 def test_an_append_is_one_read_and_one_write_and_a_repeat_one_read(world: World) -> None:
@@ -105,13 +91,6 @@ def test_what_was_appended_as_an_event_is_known_by_its_id(world: World) -> None:
     assert states(send(world, HI | {"id": "m1"}, HELLO | {"id": "m2"})) == ["known", "appended"]
 
 
-def test_an_idempotency_key_replays_its_answer(world: World) -> None:
-    first = send(world, {"role": "user", "content": "yes"}, key="k")
-    send(world, HELLO)
-    assert send(world, {"role": "user", "content": "yes"}, key="k") == first
-    assert states(send(world, {"role": "user", "content": "yes"}, key="l")) == ["appended"]
-
-
 def test_a_lost_response_is_recognised_as_our_own_write(world: World) -> None:
     world.table.lose_response = True
     appended = send(world, HI, HELLO)
@@ -141,14 +120,3 @@ def test_of_what_is_deleted_no_digest_is_left_and_it_stays_deleted(world: World)
     after = [str(item["seen"]) for item in all_rows(world.table, keys.log, prefix=MESSAGES)]
     assert all(len(one) < 40 for one in after), (before, after)
     assert states(send(world, HI, HELLO)) == ["known", "known"]
-
-
-def test_nothing_is_written_where_the_store_is_down(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    def down(*_: Any) -> None:
-        raise StoreUnavailable("table", "down")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(world.table, "write", down)
-        with pytest.raises(StoreUnavailable):
-            send(world, HI)
-    assert states(send(world, HI)) == ["appended"]

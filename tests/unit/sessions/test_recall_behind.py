@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from neve.domain.indexing.passage import Source
 from neve.domain.records.memories import Kind
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Index, Item, Key
@@ -148,20 +147,6 @@ def test_a_recall_reads_two_rows_of_every_session_that_is_behind(
     keys = world.user().of_session("s2").keys
     assert [keys.session_head, keys.indexed] in batches
     assert not any(keys.marker in batch for batch in batches)
-
-
-def test_more_rows_without_words_than_compete_are_not_nothing(world: RecallWorld) -> None:
-    world.pump()
-    imported(world, 200)
-    everything = world.ask("zebra0", mode="tool")
-    assert [hit.text for hit in everything.hits] == ["zebra0 is striped"] and everything.degraded == []
-    imported(world, 202)
-    answer = world.ask("walrus", mode="tool")
-    assert (answer.result_state, answer.degraded) == ("none", ["index:behind"])
-    assert answer.lag == MemoryLag(unindexed=202, unembedded=202)
-    assert world.ask("walrus", mode="tool", sources=(Source.EVENT,)).degraded == [], "memories were not asked for"
-    world.pump()
-    assert world.ask("zebra0", mode="tool", k=1).degraded == []
 
 
 def test_more_sessions_than_are_looked_at_may_be_behind(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
