@@ -202,7 +202,7 @@ BEGUN = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(begun=BEGUN, commands=st.lists(COMMANDS, min_size=4, max_size=14))
 def test_random_commands_are_answered_as_by_the_file_tool(
     client: Client, tmp_path_factory: pytest.TempPathFactory, begun: list[Command], commands: list[Command]
