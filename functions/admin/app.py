@@ -40,5 +40,5 @@ router.on(ERASE_USER)(erasure_answer)
 router.on(EXPORT_USER)(export_answer)
 bind_keys(router)
 router.on(a.LIST_USERS)(
-    lambda call: Answer(body=fitting(call.query, lambda n, at: a.UserPage.of(*list_users(call.tenant, n, at))))
+    lambda call: Answer(body=fitting(call.query, lambda n, at: a.UserPage.listing(*list_users(call.tenant, n, at))))
 )

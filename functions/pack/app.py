@@ -38,7 +38,7 @@ def pack(call: Call[p.PackQuery, Nothing]) -> Answer:
 @router.on(p.PACK_VERSIONS)
 def versions(call: Call[p.PackVersionsQuery, Nothing]) -> Answer:
     q, session = call.query, call.user.of_session(call.query.session_id)
-    return Answer(body=fitting(q, lambda n, at: p.PackVersions.of(*pack_versions(session, n, at))))
+    return Answer(body=fitting(q, lambda n, at: p.PackVersions.listing(*pack_versions(session, n, at))))
 
 
 @router.on(p.PACK_DIFF)

@@ -54,6 +54,6 @@ def read(call: Call[Nothing, t.ReadDocumentBody]) -> Answer:
 
 
 router.on(r.LIST_RECALLS)(
-    lambda call: Answer(body=fitting(call.query, lambda n, at: r.RecallPage.of(*list_recalls(call.user, n, at))))
+    lambda call: Answer(body=fitting(call.query, lambda n, at: r.RecallPage.listing(*list_recalls(call.user, n, at))))
 )
 router.on(r.READ_RECALL)(lambda call: Answer(body=r.RecallRecordView.of(get_recall(call.user, call.ids["recall_id"]))))

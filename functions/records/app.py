@@ -33,7 +33,7 @@ router.on(m.MARK_USED)(lambda call: once(call, lambda: Answer(body=m.UsedView.of
 @router.on(m.LIST_MEMORIES)
 def listed(call: Call[m.ListQuery, Nothing]) -> Answer:
     where = call.query.filter()
-    return Answer(body=fitting(call.query, lambda n, at: m.MemoryPage.of(*list_memories(call.user, where, n, at))))
+    return Answer(body=fitting(call.query, lambda n, at: m.MemoryPage.listing(*list_memories(call.user, where, n, at))))
 
 
 @router.on(EVOLVE_MEMORY)

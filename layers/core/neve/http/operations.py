@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, NamedTuple, TypeVar
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Self, TypedDict
 
 from pydantic import BaseModel, ConfigDict, RootModel
+from typing_extensions import TypeVar  # the standard library's has a default from Python 3.13 on
 
 from neve.domain.given import Given
 from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
 
-Q = TypeVar("Q", bound=BaseModel)
-B = TypeVar("B", bound=BaseModel)
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
+R = TypeVar("R", bound="DataclassInstance")
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Scope = Literal["chat", "records", "admin", "documents"]
 USER_WRITE = ("conflict", "erasing", "user_closed")
 """The codes that every write below a user can be refused with, beside its own codes."""
@@ -32,17 +35,37 @@ class Body(Given):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def record_of(given: BaseModel, record: type[R], **own: Any) -> R:
+    """Make a record of what was given: each of its fields is the model's of that name, a list as a tuple, unless
+    ``own`` gives it. A field that neither has keeps its default."""
+    names = {field.name for field in fields(record)} & type(given).model_fields.keys() - own.keys()
+    values = ((name, getattr(given, name)) for name in names)
+    return record(**{name: tuple(value) if isinstance(value, list) else value for name, value in values}, **own)
+
+
 class View(BaseModel):
     """Base of an answer's model. A field that is None is left out of the answer, every other one is in it. The
     description leaves room for fields that come later."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, json_schema_serialization_defaults_required=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, from_attributes=True, json_schema_serialization_defaults_required=True
+    )
+
+    @classmethod
+    def of(cls, shown: Any, /, *_: Any, **own: Any) -> Self:
+        """Show a record: each field is the record's attribute of that name, unless ``own`` gives it. Views in it show
+        records in the same way."""
+        return cls.model_validate({name: getattr(shown, name) for name in cls.model_fields if name not in own} | own)
 
 
 class Nothing(BaseModel):
     """No query parameter, or no body."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+Q = TypeVar("Q", bound=BaseModel, default=Nothing)
+B = TypeVar("B", bound=BaseModel, default=Nothing)
 
 
 class TextBody(RootModel[str]):
@@ -73,6 +96,20 @@ class Response:
     headers: Mapping[str, str] | None = None
 
 
+class Route(TypedDict):
+    method: Method
+    path: str
+    id: str
+    tag: str
+    scope: Scope | None
+
+
+def route(method: Method, path: str, name: str, tag: str, scope: Scope | None) -> Route:
+    """Say of a call in one line what it is, by which name the description has it and among which, and who may make
+    it."""
+    return Route(method=method, path=path, id=name, tag=tag, scope=scope)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation(Generic[Q, B]):
     """One call. ``path`` is the template's resource path. ``scope`` None = no API key. ``codes``: what the call
@@ -85,15 +122,15 @@ class Operation(Generic[Q, B]):
     says what the call is about. ``by_model``: a language model made its ``arguments``, so what is missing or wrong in
     them is an answer for it, and no refusal."""
 
-    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    method: Method
     path: str
     id: str
     tag: str
     summary: str
     description: str = ""
     scope: Scope | None
-    query: type[Q]
-    body: type[B]
+    query: type[Q] = Nothing  # type: ignore[assignment]
+    body: type[B] = Nothing  # type: ignore[assignment]
     responses: Mapping[int, Response]
     codes: tuple[str, ...] = ()
     idempotent: bool = False

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Sequence
 from itertools import accumulate
-from typing import ClassVar, Protocol, TypeVar
+from typing import Any, Protocol, Self, TypeVar, get_args
 
 from neve.http.operations import View
 
@@ -31,13 +31,18 @@ class Paged(Protocol):
 
 
 class Page(View):
-    """Base of a list's page. ``listed`` names the field with its rows."""
+    """Base of a list's page, whose first field is its rows."""
 
-    listed: ClassVar[str]
+    @classmethod
+    def listing(cls, rows: Iterable[Any], cursor: str | None) -> Self:
+        """Show records as the rows of a page. ``cursor``: of the next page."""
+        name, field = next(iter(cls.model_fields.items()))
+        [view] = get_args(field.annotation)
+        return cls.model_validate({name: [view.of(row) for row in rows], "next_cursor": cursor})
 
     @property
     def rows(self) -> Sequence[View]:
-        rows: Sequence[View] = getattr(self, self.listed)
+        rows: Sequence[View] = getattr(self, next(iter(type(self).model_fields)))
         return rows
 
 

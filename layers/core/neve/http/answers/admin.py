@@ -47,7 +47,7 @@ def reflection_answer(call: Call[Nothing, ReflectBody]) -> Answer:
     """Start a job that reflects, or say what it would do."""
     asked = (call.tenant, call.body.user_id, call.body.min_age_days)
     if call.body.dry_run:
-        return Answer(body=ReflectPlanOut.of(plan_reflection(*asked)))
+        return Answer(body=ReflectPlanOut.of(plan_reflection(*asked), dry_run=True))
     return once(call, lambda: job_answer(request_reflection(*asked)))
 
 

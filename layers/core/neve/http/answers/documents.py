@@ -71,14 +71,14 @@ def _list(call: Call[d.ListDocumentsQuery, Nothing]) -> Answer:
     status = Status(call.query.status) if call.query.status else None
 
     def read(limit: int, cursor: str | None) -> d.DocumentPage:
-        return d.DocumentPage.of(*page_of_documents(call.user, call.query.prefix, status, limit, cursor))
+        return d.DocumentPage.listing(*page_of_documents(call.user, call.query.prefix, status, limit, cursor))
 
     return Answer(body=fitting(call.query, read))
 
 
 def _versions(call: Call[d.VersionsQuery, Nothing]) -> Answer:
     def read(limit: int, cursor: str | None) -> d.VersionPage:
-        return d.VersionPage.of(*list_versions(call.user, call.query.path, limit, cursor))
+        return d.VersionPage.listing(*list_versions(call.user, call.query.path, limit, cursor))
 
     return Answer(body=fitting(call.query, read))
 

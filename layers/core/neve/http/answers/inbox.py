@@ -20,7 +20,7 @@ def bind_inbox(router: Router) -> None:
 
 
 def _page(call: Call[InboxQuery, Nothing]) -> Answer:
-    return Answer(body=fitting(call.query, lambda n, at: InboxPage.of(*list_inbox(call.user, n, at))))
+    return Answer(body=fitting(call.query, lambda n, at: InboxPage.listing(*list_inbox(call.user, n, at))))
 
 
 def _decided(call: Call[Nothing, Any]) -> Answer:

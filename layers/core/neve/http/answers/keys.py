@@ -16,7 +16,7 @@ def bind_keys(router: Router) -> None:
 
 
 def _listed(call: Call[a.ListUsersQuery, Nothing]) -> Answer:
-    return Answer(body=fitting(call.query, lambda n, at: a.KeyPage.of(*list_keys(call.tenant, n, at))))
+    return Answer(body=fitting(call.query, lambda n, at: a.KeyPage.listing(*list_keys(call.tenant, n, at))))
 
 
 def _created(call: Call[Nothing, a.CreateKeyBody]) -> Answer:

@@ -13,12 +13,7 @@ from neve.http.model_mistakes import mistake
 from neve.http.operations import Nothing, View
 from neve.http.schemas.compile.context import CompileBody, ContextOut
 from neve.http.schemas.recall.recall import RecallView
-from neve.http.schemas.recall.tools import (
-    FoundView,
-    SearchConversationBody,
-    SearchKnowledgeBody,
-    SearchKnowledgeView,
-)
+from neve.http.schemas.recall.tools import FoundView, SearchConversationBody, SearchKnowledgeBody, SearchKnowledgeView
 from neve.ports.engines import Ports
 from neve.scope import SessionScope
 from neve.usecases.ask.compile.command import CompileCommand

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, JsonValue, field_validator
 
@@ -16,18 +16,16 @@ from neve.domain.compile.prompt import Tool
 from neve.domain.compile.shown_images import Why
 from neve.domain.errors import FieldError, NeveError, invalid
 from neve.domain.records.memories import Kind
-from neve.domain.records.packs import PackManifest
 from neve.domain.tails.told import UTTERED
 from neve.domain.tenants.policy import Profile
 from neve.domain.tenants.static_prefix import lint
-from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.operations import Body, Operation, Response, View, record_of, route
 from neve.http.schemas.enums import BreakpointPlace, CacheTtl, ImagesShown, PromptFormat, Queued, Retrieval
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Name, Seq
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.sessions.events import TOO_LARGE, ImageBlock, MessageContent, check_event_size
 from neve.usecases.ask.compile.command import CompileCommand, Content
 from neve.usecases.ask.compile.compile_context import Compiled
-from neve.usecases.ask.compile.reads import SessionState
 
 WARN_AT = 0.8
 """Share of the input from which a prompt is called nearly full."""
@@ -142,21 +140,16 @@ class PromptBody(Body):
 
     def command(self) -> CompileCommand:
         task = TaskState(notes=self.task_state) if isinstance(self.task_state, str) else None
-        return CompileCommand(
+        return record_of(
+            self,
+            CompileCommand,
             message=self._content(),
             task=self.task_state.state() if isinstance(self.task_state, TaskStateBody) else task,
-            instructions=tuple(self.instructions),
-            retrieval=self.retrieval,
-            format=self.format,
             profile=self.budget_profile,
-            history_window=self.history_window,
-            dry_run=self.dry_run,
-            images=self.images,
             images_refused=frozenset(self.images_refused),
             tools=self._tools(),
             system=self._system(),
             system_mark=self._system_mark(),
-            max_breakpoints=self.max_breakpoints,
         )
 
     def _tools(self) -> tuple[Tool, ...]:
@@ -323,61 +316,33 @@ class ContextOut(View):
     cold_start_ms: float | None = None
 
     @classmethod
-    def of(cls, made: Compiled, cold_start_ms: float | None = None) -> ContextOut:
-        session_state = made.material.session_state
-        return cls(
+    def of(cls, made: Compiled, cold_start_ms: float | None = None) -> Self:
+        state = made.material.session_state
+        return super().of(
+            made,
             format=made.command.format,
             request=dict(made.request) if made.request is not None else None,
             tool_names=changed_names(made.plan.prompt, made.command.format) or None,
             report=_report(made),
-            session=_session(session_state) if session_state else None,
-            degraded=list(made.degraded),
-            transparency=made.transparency,
-            memory_lag=MemoryLagOut.of(session_state.lag) if session_state else None,
-            recall_id=made.recall_id,
-            prompt_id=made.prompt_id,
-            elapsed_ms=made.elapsed_ms,
+            session=SessionNote.of(state.marker) if state else None,
+            memory_lag=MemoryLagOut.of(state.lag) if state else None,
             cold_start_ms=None if cold_start_ms is None else round(cold_start_ms, 1),
         )
-
-
-def _session(session_state: SessionState) -> SessionNote:
-    marker = session_state.marker
-    return SessionNote(
-        thread_title=marker.thread_title,
-        current_task=marker.current_task,
-        suggested_continuation=marker.suggested_continuation,
-    )
 
 
 def _report(made: Compiled) -> ReportOut:
     plan, limit, pack = made.plan, made.budget.input, made.material.pack
     share = plan.used / limit if limit else 1.0
+    manifest = pack.manifest if pack else None
     return ReportOut(
         budget=_budget(made),
-        sections=[
-            SectionOut(section=s.name, priority=s.priority, need=s.need, granted=s.granted, used=s.used)
-            for s in plan.sections
-        ],
-        pruned=[
-            *(PrunedOut(section=one.section, items=list(one.items), why=one.why) for one in plan.pruned),
-            *_images_left_out(made),
-        ],
+        sections=[SectionOut.of(one, section=one.name) for one in plan.sections],
+        pruned=[*map(PrunedOut.of, plan.pruned), *_images_left_out(made)],
         used=plan.used,
         limit=limit,
         pct=round(share, 4),
         warning=share >= WARN_AT,
-        breakpoints=[
-            BreakpointOut(
-                at=end.at,
-                tokens=end.tokens,
-                minimum=end.minimum,
-                cacheable=end.cacheable,
-                marked=end.marked,
-                why_not=end.why_not,
-            )
-            for end in made.prefix_ends
-        ],
+        breakpoints=list(map(BreakpointOut.of, made.prefix_ends)),
         stable_prefix_tokens=plan.stable_tokens,
         prefix_sha256=dict(made.prefix_sha),
         prefix_changed=made.prefix_changed,
@@ -385,8 +350,8 @@ def _report(made: Compiled) -> ReportOut:
         images=ImagesOut(shown=made.images.shown, left_out=sum(map(len, made.images.left_out.values()))),
         image_events=list(made.images.events),
         tiers=_tiers(made),
-        pack_version=pack.manifest.pack_version if pack and pack.manifest else None,
-        pack_layers=_pack_layers(pack.manifest) if pack and pack.manifest else None,
+        pack_version=manifest.pack_version if manifest else None,
+        pack_layers={n: sum(one.tokens for one in layer) for n, layer in manifest.layers.items()} if manifest else None,
         pack_left_out=[entry.path or entry.id for entry in pack.left_out] or None if pack else None,
         pack_also_left_out=pack.also_left_out or None if pack else None,
     )
@@ -402,35 +367,17 @@ _WHY_NO_IMAGE: Mapping[Why, str] = {
 
 
 def _images_left_out(made: Compiled) -> list[PrunedOut]:
+    places = {why: ["message" if n is None else f"event {n}" for n in of] for why, of in made.images.left_out.items()}
     return [
-        PrunedOut(section="images", items=list(dict.fromkeys(map(_place, seqs))), why=_WHY_NO_IMAGE[why])
-        for why, seqs in made.images.left_out.items()
+        PrunedOut(section="images", items=list(dict.fromkeys(items)), why=_WHY_NO_IMAGE[why])
+        for why, items in places.items()
     ]
-
-
-def _place(seq: int | None) -> str:
-    return "message" if seq is None else f"event {seq}"
-
-
-def _pack_layers(manifest: PackManifest) -> dict[str, int]:
-    return {name: sum(entry.tokens for entry in entries) for name, entries in manifest.layers.items()}
 
 
 def _budget(made: Compiled) -> BudgetOut:
     budget = made.budget
-    return BudgetOut(
-        profile=budget.profile,
-        total=budget.total,
-        output=budget.output,
-        input=budget.input,
-        system=budget.system,
-        memories=budget.memories,
-        pack=budget.pack,
-        retrieved=None if budget.pack is None else budget.memories - budget.pack,
-        history=budget.history - (budget.message or 0),
-        message=budget.message,
-        task=budget.task,
-    )
+    retrieved = None if budget.pack is None else budget.memories - budget.pack
+    return BudgetOut.of(budget, retrieved=retrieved, history=budget.history - (budget.message or 0))
 
 
 def _history(made: Compiled) -> HistoryOut | None:
@@ -466,16 +413,11 @@ def _tiers(made: Compiled) -> TiersOut:
 
 
 COMPILE = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/context",
-    id="compileContext",
-    tag="context",
+    **route("POST", "/v1/users/{user_id}/context", "compileContext", "context", "chat"),
     summary="The whole prompt of one turn, within its budget and with what a provider can cache first.",
     description="Static prefix, instructions, pack, history, and in the user's last message what was retrieved, the"
-    " task, the session and the message. A memory failure is told in `degraded`, also a language model that gives no"
-    " answer: `extract:queued`.",
-    scope="chat",
-    query=Nothing,
+    " task, the session and the message. A memory failure is told in `degraded`, also a language model that gives"
+    " no answer: `extract:queued`.",
     body=CompileBody,
     responses={200: Response("The request for the provider, and the report.", ContextOut)},
     codes=("session_not_found", "user_closed", "budget_infeasible", "profile_mismatch", *TOO_LARGE),

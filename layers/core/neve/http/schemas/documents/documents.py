@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Annotated, Any, Self
 
 from pydantic import AfterValidator, Field, RootModel
@@ -15,7 +14,7 @@ from neve.domain.errors import invalid
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Provenance, Status
 from neve.domain.tokens import estimate
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.operations import USER_WRITE, Body, Operation, Parameters, Response, View, record_of, route
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.enums import DocumentStatus, IncludePriority, MemoryStatus
@@ -62,22 +61,13 @@ class DocumentFields(Body):
     status: DocumentStatus | None = None
 
     def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
-        return DocumentChange(
+        source_type, source_id = source or (None, None)
+        return record_of(
+            self,
+            DocumentChange,
             text=text,
-            name=self.name,
-            summary=self.summary,
-            tags=None if self.tags is None else tuple(self.tags),
-            group=self.group,
-            kind=self.kind,
-            always_include=self.always_include,
-            include_priority=self.include_priority,
-            prompt_label=self.prompt_label,
-            prompt_hint=self.prompt_hint,
-            prompt_order=self.prompt_order,
-            editable=self.editable,
-            source_type=source[0] if source else None,
-            source_id=source[1] if source else None,
-            importance=self.importance,
+            source_type=source_type,
+            source_id=source_id,
             status=Status(self.status) if self.status else None,
             provenance=IMPORTED if source else BY_PEOPLE,
         )
@@ -225,8 +215,8 @@ class DocumentHeadView(View):
     updated_at: str | None = Field(default=None, description="When `rev` last moved.")
 
     @classmethod
-    def of(cls, document: Document) -> Self:
-        return cls(**_plain(cls, document))
+    def of(cls, document: Document, /, *_: Any, **own: Any) -> Self:
+        return super().of(document, provenance=ProvenanceView.of(document.provenance), **own)
 
 
 class DocumentView(DocumentHeadView):
@@ -239,53 +229,21 @@ class DocumentView(DocumentHeadView):
     @classmethod
     def of(cls, document: Document, *, chunks: bool = False) -> Self:
         if not chunks:
-            return cls(**_plain(cls, document))
+            return super().of(document, chunks=None, chunks_left_out=None)
         parts = document_chunks(document.text, document.kind)
         views = (ChunkView(n=n, text=text, tokens=estimate(text)) for n, text in enumerate(parts))
         shown = parts_that_fit(views, beside=document.text)
-        return cls(**_plain(cls, document), chunks=shown, chunks_left_out=len(parts) - len(shown) or None)
-
-
-_OF_ITS_OWN = ("provenance", "chunks", "chunks_left_out")
-
-
-def _plain(view: type[View], document: Document) -> dict[str, Any]:
-    origin = document.provenance
-    own = {name: getattr(document, name) for name in view.model_fields if name not in _OF_ITS_OWN}
-    return own | {
-        "tags": list(document.tags),
-        "supersedes": list(document.supersedes),
-        "provenance": ProvenanceView(
-            by=origin.by,
-            session_id=origin.session_id,
-            seq_from=origin.seq_from,
-            seq_to=origin.seq_to,
-            model=origin.model,
-            trust=origin.trusted,
-        ),
-    }
+        return super().of(document, chunks=shown, chunks_left_out=len(parts) - len(shown) or None)
 
 
 class DocumentPage(Page):
-    listed = "documents"
-
     documents: list[DocumentHeadView] = Field(description="By path, without their texts.")
     next_cursor: str | None = None
 
-    @classmethod
-    def of(cls, documents: Sequence[Document], next_cursor: str | None) -> Self:
-        return cls(documents=[DocumentHeadView.of(one) for one in documents], next_cursor=next_cursor)
-
 
 class VersionPage(Page):
-    listed = "versions"
-
     versions: list[DocumentHeadView] = Field(description="Newest first, each as it was at its rev, without its text.")
     next_cursor: str | None = None
-
-    @classmethod
-    def of(cls, versions: Sequence[Document], next_cursor: str | None) -> Self:
-        return cls(versions=[DocumentHeadView.of(one) for one in versions], next_cursor=next_cursor)
 
 
 class MovedDocumentView(View):
@@ -301,11 +259,8 @@ class MovedDocumentsView(View):
 
     @classmethod
     def of(cls, done: MovedDocuments) -> Self:
-        moved = ((before, now, str(now.id)) for before, now in done.moved)
-        return cls(
-            moved=[MovedDocumentView(path=before, to=now.path, id=i, rev=now.rev) for before, now, i in moved],
-            more=done.more,
-        )
+        moved = [MovedDocumentView.of(now, path=was, to=now.path, id=str(now.id)) for was, now in done.moved]
+        return super().of(done, moved=moved)
 
 
 class MovedView(RootModel[DocumentView | MovedDocumentsView]):
@@ -327,26 +282,17 @@ _DOCUMENTS = "/v1/users/{user_id}/documents"
 _ETAG = {"ETag": "The rev, in quotes."}
 
 READ_DOCUMENT = Operation(
-    method="GET",
-    path=_DOCUMENTS,
-    id="getDocument",
-    tag="documents",
+    **route("GET", _DOCUMENTS, "getDocument", "documents", "records"),
     summary="Read one document, whatever its status.",
-    scope="records",
     documents=True,
     query=ReadQuery,
-    body=Nothing,
     responses={200: Response("The document.", DocumentView, headers=_ETAG)},
     codes=("document_not_found",),
 )
 PUT_DOCUMENT = Operation(
-    method="PUT",
-    path=_DOCUMENTS,
-    id="putDocument",
-    tag="documents",
+    **route("PUT", _DOCUMENTS, "putDocument", "documents", "records"),
     summary="Write a document, as JSON or as Markdown.",
     description="`If-Match`: only at that rev. `If-None-Match: *`: only where there is none.",
-    scope="records",
     documents=True,
     query=PathQuery,
     body=PutBody,
@@ -362,16 +308,11 @@ PUT_DOCUMENT = Operation(
     addressed_by="path",
 )
 DELETE_DOCUMENT = Operation(
-    method="DELETE",
-    path=_DOCUMENTS,
-    id="deleteDocuments",
-    tag="documents",
+    **route("DELETE", _DOCUMENTS, "deleteDocuments", "documents", "records"),
     summary="Delete one document, or those below a prefix, with all revisions.",
     description="Below a prefix at most 100 a call; `more` says whether to call again.",
-    scope="records",
     documents=True,
     query=DeleteDocumentQuery,
-    body=Nothing,
     responses={200: Response("What was deleted.", DeletedDocumentsView)},
     codes=("document_not_found", *USER_WRITE),
     if_match=True,
@@ -379,41 +320,26 @@ DELETE_DOCUMENT = Operation(
     addressed_by="address",
 )
 LIST_DOCUMENTS = Operation(
-    method="GET",
-    path=_DOCUMENTS + "/list",
-    id="listDocuments",
-    tag="documents",
+    **route("GET", _DOCUMENTS + "/list", "listDocuments", "documents", "records"),
     summary="List documents by path.",
     description="Artifacts are listed below `/artifacts/` only.",
-    scope="records",
     documents=True,
     query=ListDocumentsQuery,
-    body=Nothing,
     responses={200: Response("One page.", DocumentPage)},
 )
 LIST_VERSIONS = Operation(
-    method="GET",
-    path=_DOCUMENTS + "/versions",
-    id="listDocumentVersions",
-    tag="documents",
+    **route("GET", _DOCUMENTS + "/versions", "listDocumentVersions", "documents", "records"),
     summary="List the revisions of a document.",
-    scope="records",
     documents=True,
     query=VersionsQuery,
-    body=Nothing,
     responses={200: Response("One page.", VersionPage)},
     codes=("document_not_found",),
 )
 MOVE_DOCUMENT = Operation(
-    method="POST",
-    path=_DOCUMENTS + "/move",
-    id="moveDocument",
-    tag="documents",
+    **route("POST", _DOCUMENTS + "/move", "moveDocument", "documents", "records"),
     summary="Move a document with its history, or all below a path.",
     description="With `prefix` in several steps, but not one where something is in the way of any: 409 names it.",
-    scope="records",
     documents=True,
-    query=Nothing,
     body=MoveBody,
     responses={200: Response("The document where it is now, or what was moved.", MovedView, headers=_ETAG)},
     codes=("document_not_found", "pii_blocked", *USER_WRITE),
@@ -421,12 +347,8 @@ MOVE_DOCUMENT = Operation(
     idempotent=True,
 )
 RESTORE_DOCUMENT = Operation(
-    method="POST",
-    path=_DOCUMENTS + "/restore",
-    id="restoreDocument",
-    tag="documents",
+    **route("POST", _DOCUMENTS + "/restore", "restoreDocument", "documents", "records"),
     summary="Give a document the text, name, summary, tags and group of an earlier rev, as its next one.",
-    scope="records",
     documents=True,
     query=PathQuery,
     body=RestoreBody,
@@ -437,14 +359,9 @@ RESTORE_DOCUMENT = Operation(
     addressed_by="path",
 )
 EVOLVE_DOCUMENT = Operation(
-    method="POST",
-    path=_DOCUMENTS + "/evolve",
-    id="evolveDocument",
-    tag="documents",
+    **route("POST", _DOCUMENTS + "/evolve", "evolveDocument", "documents", "records"),
     summary="Put a new document in the place of an old one, which is superseded.",
-    scope="records",
     documents=True,
-    query=Nothing,
     body=EvolveDocumentBody,
     responses={201: Response("The new document.", DocumentView, headers=_ETAG)},
     codes=("document_not_found", "pii_blocked", *USER_WRITE),

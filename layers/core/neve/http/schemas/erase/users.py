@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from neve.http.operations import USER_WRITE, Nothing, Operation, Parameters, Response
+from neve.http.operations import USER_WRITE, Operation, Parameters, Response, route
 from neve.http.schemas.jobs.jobs import JobOut
 
 
@@ -13,37 +13,22 @@ class EraseQuery(Parameters):
 
 
 ERASE_USER = Operation(
-    method="DELETE",
-    path="/v1/users/{user_id}",
-    id="eraseUser",
-    tag="users",
+    **route("DELETE", "/v1/users/{user_id}", "eraseUser", "users", "admin"),
     summary="Erase a user and everything that is kept of them.",
-    description=(
-        "From the answer on writes are refused (409 `erasing`) and reads are empty. The job, read by `GET"
-        " /v1/admin/jobs/{id}`, is done when every store was listed and found empty, some 16 minutes later; its result"
-        " is the receipt. A repeat while it is under way answers with the same job."
-    ),
-    scope="admin",
+    description="From the answer on writes are refused (409 `erasing`) and reads are empty. The job, read by `GET"
+    " /v1/admin/jobs/{id}`, is done when every store was listed and found empty, some 16 minutes later; its result"
+    " is the receipt. A repeat while it is under way answers with the same job.",
     query=EraseQuery,
-    body=Nothing,
     responses={202: Response("The erasure is under way.", JobOut)},
     codes=USER_WRITE,
     idempotent=True,
 )
 
 EXPORT_USER = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/export",
-    id="exportUser",
-    tag="users",
+    **route("POST", "/v1/users/{user_id}/export", "exportUser", "users", "admin"),
     summary="Write everything that is kept of a user as JSON lines.",
-    description=(
-        "The result of the job, read by `GET /v1/admin/jobs/{id}`, has the parts of the export, each with an address"
-        " that is good for 15 minutes. The parts are kept for a week; from then on it has `parts_removed_at`."
-    ),
-    scope="admin",
-    query=Nothing,
-    body=Nothing,
+    description="The result of the job, read by `GET /v1/admin/jobs/{id}`, has the parts of the export, each with an"
+    " address that is good for 15 minutes. The parts are kept for a week; from then on it has `parts_removed_at`.",
     responses={202: Response("The export is queued.", JobOut)},
     codes=USER_WRITE,
     idempotent=True,

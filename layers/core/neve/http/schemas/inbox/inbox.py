@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from dataclasses import fields
+from typing import Any, Self
 
 from pydantic import Field
 
 from neve.domain.documents.paths import MAX_GIVEN
-from neve.domain.librarian.filing import Proposal
+from neve.domain.librarian.filing import Action, Proposal
 from neve.domain.records.memories import Memory, Status
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View, record_of, route
 from neve.http.pages import Page
 from neve.http.schemas.enums import Category, Certainty, FilingAction, InboxStatus
 from neve.http.schemas.fields import Cursor, Filled, Limit
@@ -47,25 +47,11 @@ class ProposalView(View):
 
     @classmethod
     def of(cls, proposal: Proposal) -> Self:
-        action = proposal.action
-        return cls(
-            action=action.verb,
-            path=action.path,
-            to_path=action.to_path,
-            title=action.title,
-            text=action.text,
-            base_rev=action.base_rev,
-            tags=list(action.tags),
-            importance=action.importance,
-            certainty=action.certainty,
-            trust=proposal.trust,
-            model=proposal.model,
-            seqs=list(action.seqs),
-            decided_path=proposal.decided_path,
-            rev=proposal.rev,
-        )
+        action = {name: getattr(proposal.action, name) for name in cls.model_fields.keys() & _ACTION}
+        return super().of(proposal, action=proposal.action.verb, **action)
 
 
+_ACTION = {field.name for field in fields(Action)}
 _STATUS: dict[str, InboxStatus] = {Status.INBOX: "inbox", Status.ARCHIVED: "rejected"}
 
 
@@ -87,18 +73,12 @@ class InboxItem(View):
         else:
             reason = one.judged.reason if one.judged else "It waits for a decision."
             own = {"status": _STATUS.get(one.status, "approved"), "reason": reason, "memory": MemoryView.of(one)}
-        return cls(id=one.id, session_id=one.session_id, created_at=one.created_at, **own)
+        return super().of(one, **{"memory": None, "document": None} | own)
 
 
 class InboxPage(Page):
-    listed: ClassVar[str] = "items"
-
     items: list[InboxItem]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, waiting: Sequence[Memory | Proposal], cursor: str | None) -> Self:
-        return cls(items=[InboxItem.of(one) for one in waiting], next_cursor=cursor)
 
 
 class ApproveBody(Body):
@@ -123,7 +103,7 @@ class EditBody(Body):
     importance: Importance | None = None
 
     def decision(self) -> Decision:
-        return Decision("edit", text=self.text, path=self.path, category=self.category, importance=self.importance)
+        return record_of(self, Decision, choice="edit")
 
 
 class SupersedeBody(Body):
@@ -137,32 +117,22 @@ class SupersedeBody(Body):
     path: str | None = _PATH
 
     def decision(self) -> Decision:
-        return Decision("supersede", text=self.text, path=self.path, target_id=self.target_id, reason=self.reason)
+        return record_of(self, Decision, choice="supersede")
 
 
 LIST_INBOX = Operation(
-    method="GET",
-    path=INBOX,
-    id="listInbox",
-    tag="inbox",
+    **route("GET", INBOX, "listInbox", "inbox", "records"),
     summary="What waits for a decision, oldest first.",
-    scope="records",
     query=InboxQuery,
-    body=Nothing,
     responses={200: Response("A page.", InboxPage)},
 )
 
 
 def _decision(choice: Choice, body: type[Any], summary: str, description: str = "") -> Operation[Nothing, Any]:
     return Operation(
-        method="POST",
-        path=f"{INBOX}/{{item_id}}/{choice}",
-        id=f"{choice}InboxItem",
-        tag="inbox",
+        **route("POST", f"{INBOX}/{{item_id}}/{choice}", f"{choice}InboxItem", "inbox", "records"),
         summary=summary,
         description=f"{description} 409 when it was decided already.".strip(),
-        scope="records",
-        query=Nothing,
         body=body,
         responses={200: Response("As it is now.", InboxItem)},
         codes=("inbox_item_not_found", "memory_not_found", "pii_blocked", *USER_WRITE),

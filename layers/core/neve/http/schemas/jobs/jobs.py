@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from pydantic import Field
 
 from neve.domain.errors import invalid
 from neve.domain.records.epochs import Verbosity
 from neve.domain.records.jobs import Job
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
 from neve.http.schemas.enums import CompactionReason, JobStage, JobStatus, Outcome, StageState
 from neve.http.schemas.fields import Degraded, Identifier
 from neve.usecases.core.jobs.read_jobs import MAX_WAIT_S, WAIT_S
@@ -42,19 +42,9 @@ class JobOut(View):
     )
 
     @classmethod
-    def of(cls, job: Job, stages: Sequence[Mapping[str, str]] = (), degraded: Sequence[str] = ()) -> JobOut:
-        return cls(
-            id=job.id,
-            kind=job.kind,
-            status=job.status,
-            user_id=job.user_id,
-            session_id=job.session_id,
-            created_at=job.created_at,
-            finished_at=job.finished_at,
-            result=job.result or None,
-            degraded=list(degraded) or None,
-            stages=[StageOut.model_validate(stage) for stage in stages] or None,
-        )
+    def of(cls, job: Job, stages: Sequence[Mapping[str, str]] = (), degraded: Sequence[str] = ()) -> Self:
+        missing = list(degraded) or None
+        return super().of(job, result=job.result or None, degraded=missing, stages=list(stages) or None)
 
 
 class ObserveBody(Body):
@@ -92,14 +82,9 @@ class DrainBody(Body):
 _JOB = {200: Response("The job has ended.", JobOut), 202: Response("The job is queued or running.", JobOut)}
 
 OBSERVE = Operation(
-    method="POST",
-    path=SESSION + "/observe",
-    id="observeSession",
-    tag="jobs",
+    **route("POST", SESSION + "/observe", "observeSession", "jobs", "chat"),
     summary="Turn the unobserved events of a session into memory now.",
     description="One job per session and last seq, shared with the automatic pass; done at once when nothing is new.",
-    scope="chat",
-    query=Nothing,
     body=ObserveBody,
     responses=_JOB,
     codes=(*USER_WRITE, "session_not_found"),
@@ -107,13 +92,8 @@ OBSERVE = Operation(
 )
 
 COMPACT = Operation(
-    method="POST",
-    path=SESSION + "/compact",
-    id="compactSession",
-    tag="jobs",
+    **route("POST", SESSION + "/compact", "compactSession", "jobs", "chat"),
     summary="Summarise the middle of a session, move its horizon and rebuild its pack.",
-    scope="chat",
-    query=Nothing,
     body=CompactBody,
     responses=_JOB,
     codes=(*USER_WRITE, "session_not_found"),
@@ -121,14 +101,9 @@ COMPACT = Operation(
 )
 
 END = Operation(
-    method="POST",
-    path=SESSION + "/end",
-    id="endSession",
-    tag="jobs",
+    **route("POST", SESSION + "/end", "endSession", "jobs", "chat"),
     summary="Close a session: it is observed to its end, compacted, and filed in documents and a summary.",
     description="One job for each state of the log, done when all of it is. A later append opens the session again.",
-    scope="chat",
-    query=Nothing,
     body=EndBody,
     responses={202: Response("The job, also one that has ended.", JobOut)},
     codes=(*USER_WRITE, "session_not_found"),
@@ -136,27 +111,16 @@ END = Operation(
 )
 
 READ_JOB = Operation(
-    method="GET",
-    path="/v1/users/{user_id}/jobs/{job_id}",
-    id="readJob",
-    tag="jobs",
+    **route("GET", "/v1/users/{user_id}/jobs/{job_id}", "readJob", "jobs", "chat"),
     summary="A job of this user.",
-    scope="chat",
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("The job.", JobOut)},
     codes=("job_not_found",),
 )
 
 DRAIN_EMBEDDINGS = Operation(
-    method="POST",
-    path="/v1/admin/embeddings/drain",
-    id="drainEmbeddings",
-    tag="admin",
+    **route("POST", "/v1/admin/embeddings/drain", "drainEmbeddings", "admin", "admin"),
     summary="Index and embed everything that is pending.",
     description="Done when nothing of the tenant, or of the user, is unindexed or unembedded; running until then.",
-    scope="admin",
-    query=Nothing,
     body=DrainBody,
     responses=_JOB,
     codes=("erasing", "user_closed", "conflict"),
@@ -164,14 +128,8 @@ DRAIN_EMBEDDINGS = Operation(
 )
 
 READ_ADMIN_JOB = Operation(
-    method="GET",
-    path="/v1/admin/jobs/{job_id}",
-    id="readAdminJob",
-    tag="admin",
+    **route("GET", "/v1/admin/jobs/{job_id}", "readAdminJob", "admin", "admin"),
     summary="Any job of the tenant.",
-    scope="admin",
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("The job.", JobOut)},
     codes=("job_not_found",),
 )

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Protocol
+from dataclasses import fields
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_memory_id
+from neve.domain.records.memories import Kind, Priority, Scope, Status
 from neve.domain.sessions.frames import one_line
+from neve.http.operations import record_of
 from neve.http.schemas.fields import Filled, Label, Name
 
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
+
+R = TypeVar("R", bound="DataclassInstance")
 MAX_TEXT = 64_000
 MAX_REASON = 2_000
 
@@ -44,6 +51,16 @@ _FIELDS_OF = {
     "session_summary": ("outcome", "emotional_tone", "key_topics"),
 }
 _NEEDED_BY = {"fact": ("category",), "session_summary": ("outcome", "session_id")}
+
+
+_ENUMS = {"kind": Kind, "scope": Scope, "priority": Priority, "status": Status}
+
+
+def memory_record(given: BaseModel, record: type[R], **own: Any) -> R:
+    """Make a record of the fields of a memory, as ``record_of`` does, with the domain's enums."""
+    names = {field.name for field in fields(record)} & _ENUMS.keys()
+    cast = {name: _ENUMS[name](value) for name in names if (value := getattr(given, name, None)) is not None}
+    return record_of(given, record, **cast, **own)
 
 
 class KindFields(Protocol):

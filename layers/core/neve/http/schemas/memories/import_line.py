@@ -8,13 +8,7 @@ from pydantic import Field
 
 from neve.domain.errors import invalid
 from neve.domain.ids import is_document_id
-from neve.domain.records.memories import (
-    Kind,
-    MemoryPassage,
-    Priority,
-    Scope,
-    Status,
-)
+from neve.domain.records.memories import MemoryPassage
 from neve.http.operations import Body
 from neve.http.schemas import enums
 from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Outcome, TimeOfDay, Trust
@@ -29,6 +23,7 @@ from neve.http.schemas.memories.fields import (
     Tone,
     Topics,
     check_fields,
+    memory_record,
 )
 from neve.usecases.tell.memories.import_memories import ImportedRow
 
@@ -101,36 +96,12 @@ class ImportLine(Body):
         _check_range(f"{at}.provenance", origin)
         for n, passage in enumerate(self.passages):
             _check_range(f"{at}.passages[{n}]", passage)
-        return ImportedRow(
-            text=self.text,
-            kind=Kind(self.kind),
+        return memory_record(
+            self,
+            ImportedRow,
             id=self.id or own_id,
-            session_id=self.session_id,
-            scope=Scope(self.scope) if self.scope else None,
-            priority=Priority(self.priority) if self.priority else None,
-            importance=self.importance,
-            confidence=self.confidence,
-            status=Status(self.status),
-            category=self.category,
-            outcome=self.outcome,
-            emotional_tone=self.emotional_tone,
             key_topics=tuple(self.key_topics or ()),
-            occurrences=self.occurrences,
-            supersedes=tuple(self.supersedes),
-            superseded_by=self.superseded_by,
-            superseded_at=self.superseded_at,
-            superseded_reason=self.superseded_reason,
-            label=self.label,
-            group=self.group,
-            tags=tuple(self.tags),
-            metadata=self.metadata,
-            never_recall=self.never_recall,
             passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
-            created_at=self.created_at,
-            observed_at=self.observed_at,
-            observed_date=self.observed_date,
-            time_of_day=self.time_of_day,
-            last_used_at=self.last_used_at,
             seq_from=origin.seq_from,
             seq_to=origin.seq_to,
             model=origin.model,

@@ -13,7 +13,7 @@ from pydantic import BaseModel, Field
 
 from neve.domain.errors import NeveError, invalid
 from neve.http.json_body import check_model, decode_utf8, parse_json
-from neve.http.operations import USER_WRITE, Nothing, Operation, Response, TextBody, View
+from neve.http.operations import USER_WRITE, Operation, Response, TextBody, View, route
 from neve.http.problems import FieldProblem
 from neve.http.schemas.memories.import_line import ImportLine
 from neve.http.schemas.memories.memories import MEMORIES
@@ -170,11 +170,8 @@ class ImportView(View):
     @classmethod
     def of(cls, report: ImportReport, read: ReadLines) -> Self:
         shown = _fit_reasons(read.rejected)
-        return cls(
-            imported=report.imported,
-            unchanged=report.unchanged,
-            conflicting=report.conflicting,
-            repeated=report.repeated,
+        return super().of(
+            report,
             rejected=shown,
             also_rejected=[one.line for one in read.rejected[len(shown) :]] or None,
             skipped=dict(read.skipped),
@@ -183,15 +180,10 @@ class ImportView(View):
 
 
 IMPORT_MEMORIES = Operation(
-    method="POST",
-    path=MEMORIES + "/import",
-    id="importMemories",
-    tag="memories",
+    **route("POST", MEMORIES + "/import", "importMemories", "memories", "records"),
     summary="Bring memories in with their ids and times.",
     description="A line that is not accepted is named in the answer, and the others go in; a repeat adds nothing."
     " `next_line` says where to go on when there was no time for all.",
-    scope="records",
-    query=Nothing,
     body=ImportText,
     responses={200: Response("What was imported.", ImportView)},
     codes=("pii_blocked", *USER_WRITE),

@@ -7,12 +7,12 @@ from typing import Any, Literal, Self
 from pydantic import Field, RootModel
 
 from neve.domain.memories.storage_decision import Decision
-from neve.domain.records.memories import Memory, Priority
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.domain.records.memories import Memory
+from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
 from neve.http.schemas import enums
 from neve.http.schemas.enums import Category, FactDecision
 from neve.http.schemas.fields import Filled
-from neve.http.schemas.memories.fields import MAX_REASON, Importance, Tags, Text
+from neve.http.schemas.memories.fields import MAX_REASON, Importance, Tags, Text, memory_record
 from neve.http.schemas.memories.memories import CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import CriteriaView, MemoryView
 from neve.usecases.tell.memories.evolve_memory import Evolution
@@ -58,9 +58,7 @@ class DecidedFact(View):
 
     @classmethod
     def of(cls, stored: StoredFact) -> Self:
-        memory_id = stored.memory.id if stored.memory else None
-        criteria = CriteriaView.of(stored.criteria)
-        return cls(id=memory_id, decision=stored.decision, criteria=criteria, reason=stored.reason)
+        return super().of(stored, id=stored.memory.id if stored.memory else None)
 
     @classmethod
     def kept(cls, body: dict[str, Any]) -> dict[str, Any]:
@@ -78,9 +76,7 @@ class DecidedFact(View):
         """Show the fact. ``memory``: the row as it is shown."""
         if memory is None:
             return RejectedFactView(decision="rejected", criteria=self.criteria, reason=self.reason)
-        own = MemoryView.fields_of(memory)
-        decided = {"decision": self.decision, "criteria": self.criteria, "reason": self.reason}
-        return FactView.model_validate(own | decided)
+        return FactView.of(memory, decision=self.decision, criteria=self.criteria, reason=self.reason)
 
 
 class EvolveMemoryBody(Body):
@@ -94,27 +90,14 @@ class EvolveMemoryBody(Body):
     tags: Tags | None = None
 
     def command(self) -> Evolution:
-        return Evolution(
-            text=self.text,
-            reason=self.reason,
-            category=self.category,
-            importance=self.importance,
-            priority=Priority(self.priority) if self.priority else None,
-            tags=tuple(self.tags) if self.tags is not None else None,
-        )
+        return memory_record(self, Evolution)
 
 
 CREATE_MEMORY = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/memories",
-    id="createMemory",
-    tag="memories",
+    **route("POST", "/v1/users/{user_id}/memories", "createMemory", "memories", "records"),
     summary="Keep one memory.",
-    description=(
-        "A fact goes through the storage decision, whose reasons are in the answer. 201 when a row was written, 200"
-        " when a fact was known already, or is not kept."
-    ),
-    scope="records",
+    description="A fact goes through the storage decision, whose reasons are in the answer. 201 when a row was written,"
+    " 200 when a fact was known already, or is not kept.",
     query=CreateQuery,
     body=CreateBody,
     responses={
@@ -125,17 +108,10 @@ CREATE_MEMORY = Operation(
     idempotent=True,
 )
 EVOLVE_MEMORY = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/memories/{memory_id}/evolve",
-    id="evolveMemory",
-    tag="memories",
+    **route("POST", "/v1/users/{user_id}/memories/{memory_id}/evolve", "evolveMemory", "memories", "records"),
     summary="Put a statement in the place of a memory that no longer holds.",
-    description=(
-        "The old one becomes superseded and stays readable by its id. 409 when it is not active; of two at once one"
-        " wins. A fact that states the new text already takes the place, and is the answer."
-    ),
-    scope="records",
-    query=Nothing,
+    description="The old one becomes superseded and stays readable by its id. 409 when it is not active; of two at once"
+    " one wins. A fact that states the new text already takes the place, and is the answer.",
     body=EvolveMemoryBody,
     responses={201: Response("What holds now.", MemoryView, headers={"ETag": "The rev, in quotes."})},
     codes=("pii_blocked", "memory_not_found", *USER_WRITE),

@@ -12,15 +12,8 @@ from neve.domain.errors import invalid
 from neve.domain.memories.copies import Copy
 from neve.domain.memories.statements import statements
 from neve.domain.memories.storage_decision import FactCandidate
-from neve.domain.records.memories import (
-    Kind,
-    Memory,
-    Priority,
-    Provenance,
-    Scope,
-    Status,
-)
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.domain.records.memories import Priority, Provenance, Status
+from neve.http.operations import USER_WRITE, Body, Operation, Parameters, Response, View, record_of, route
 from neve.http.pages import Page
 from neve.http.schemas import enums
 from neve.http.schemas.enums import (
@@ -46,12 +39,12 @@ from neve.http.schemas.memories.fields import (
     Tone,
     Topics,
     check_fields,
+    memory_record,
 )
 from neve.http.schemas.memories.memory_view import MemoryView
 from neve.usecases.ask.memories.list_memories import MemoryFilter
 from neve.usecases.tell.memories.create_memory import NewMemory
 from neve.usecases.tell.memories.delete_memory import Deleted
-from neve.usecases.tell.memories.mark_used import Marked
 from neve.usecases.tell.memories.update_memory import MemoryChange, Reworded
 
 
@@ -70,18 +63,8 @@ class ListQuery(Parameters):
     cursor: Cursor | None = None
 
     def filter(self) -> MemoryFilter:
-        return MemoryFilter(
-            kind=self.kind,
-            tier=self.tier,
-            category=self.category,
-            status=self.status,
-            scope=self.scope,
-            session_id=self.session_id,
-            group=self.group,
-            tags=(self.tag,) if self.tag else (),
-            metadata=tuple(sorted(self.metadata.items())),
-            never_recall=self.never_recall,
-        )
+        tags, metadata = (self.tag,) if self.tag else (), tuple(sorted(self.metadata.items()))
+        return record_of(self, MemoryFilter, tags=tags, metadata=metadata)
 
 
 class CreateQuery(Parameters):
@@ -115,44 +98,18 @@ class CreateBody(Body):
     def command(self) -> NewMemory:
         """Make the memory to store, of every kind but ``fact``."""
         check_fields(self, "")
-        return NewMemory(
-            text=self.text,
-            kind=Kind(self.kind),
-            outcome=self.outcome,
-            emotional_tone=self.emotional_tone,
-            key_topics=tuple(self.key_topics or ()),
-            session_id=self.session_id,
-            scope=Scope(self.scope) if self.scope else None,
-            priority=Priority(self.priority) if self.priority else None,
-            importance=self.importance,
-            confidence=self.confidence,
-            label=self.label,
-            group=self.group,
-            tags=tuple(self.tags),
-            metadata=self.metadata,
-            never_recall=self.never_recall,
-            observed_at=self.observed_at,
-        )
+        return memory_record(self, NewMemory, key_topics=tuple(self.key_topics or ()))
 
     def facts(self, *, split: bool) -> list[FactCandidate]:
         """Make the candidates of the kind ``fact``. ``split``: one for each statement of the text."""
         check_fields(self, "")
         if self.category is None:
             raise invalid("category", "is required for the kind fact")
-        fact = FactCandidate(
-            text=self.text,
-            category=self.category,
+        fact = memory_record(
+            self,
+            FactCandidate,
             origin=Provenance(self.by or "human_edit", self.session_id),
-            importance=self.importance,
             confidence=self.confidence if "confidence" in self.model_fields_set else None,
-            scope=Scope(self.scope) if self.scope else None,
-            priority=Priority(self.priority) if self.priority else None,
-            label=self.label,
-            group=self.group,
-            tags=tuple(self.tags),
-            metadata=self.metadata,
-            never_recall=self.never_recall,
-            observed_at=self.observed_at,
         )
         return [replace(fact, text=one) for one in statements(self.text)] if split else [fact]
 
@@ -204,14 +161,8 @@ class UsedBody(Body):
 
 
 class MemoryPage(Page):
-    listed = "memories"
-
     memories: list[MemoryView]
     next_cursor: str | None = None
-
-    @classmethod
-    def of(cls, memories: list[Memory], next_cursor: str | None) -> MemoryPage:
-        return cls(memories=[MemoryView.of(memory) for memory in memories], next_cursor=next_cursor)
 
 
 class PackVersionRef(View):
@@ -235,7 +186,7 @@ class CopyView(View):
 
     @classmethod
     def of(cls, copy: Copy) -> Self:
-        return cls(where=copy.place, **{name: getattr(copy, name) for name in cls.model_fields if name != "where"})
+        return super().of(copy, where=copy.place)
 
 
 class ChangedView(MemoryView):
@@ -250,11 +201,9 @@ class ChangedView(MemoryView):
 
     @classmethod
     def after(cls, changed: Reworded) -> Self:
-        view, found = cls.of(changed.memory), changed.also_in
-        if found is None:
-            return view
-        copies = [CopyView.of(copy) for copy in found.copies]
-        return view.model_copy(update={"also_in": copies, "also_in_complete": found.complete})
+        found = changed.also_in
+        copies = None if found is None else [CopyView.of(copy) for copy in found.copies]
+        return cls.of(changed.memory, also_in=copies, also_in_complete=found and found.complete)
 
 
 class DeletedView(View):
@@ -274,13 +223,10 @@ class DeletedView(View):
 
     @classmethod
     def of(cls, deleted: Deleted) -> Self:
-        return cls(
-            id=deleted.id,
+        return super().of(
+            deleted,
             in_packs=_versions(deleted.in_packs),
-            derived=deleted.derived,
             purged_packs=_versions(deleted.purged_packs),
-            packs_complete=deleted.packs_complete,
-            deleted_derived=deleted.deleted_derived,
             also_in=[CopyView.of(copy) for copy in deleted.also_in.copies] if deleted.also_in else [],
             also_in_complete=deleted.also_in is not None and deleted.also_in.complete,
         )
@@ -294,46 +240,26 @@ class UsedView(View):
     used: list[str]
     unknown: list[str]
 
-    @classmethod
-    def of(cls, marked: Marked) -> Self:
-        return cls(used=marked.used, unknown=marked.unknown)
-
 
 # --- calls --------------------------------------------------------------------------------------
 
 MEMORIES = "/v1/users/{user_id}/memories"
 
 LIST_MEMORIES = Operation(
-    method="GET",
-    path=MEMORIES,
-    id="listMemories",
-    tag="memories",
+    **route("GET", MEMORIES, "listMemories", "memories", "records"),
     summary="List a user's memories, oldest first.",
-    scope="records",
     query=ListQuery,
-    body=Nothing,
     responses={200: Response("One page.", MemoryPage)},
 )
 GET_MEMORY = Operation(
-    method="GET",
-    path=MEMORIES + "/{memory_id}",
-    id="readMemory",
-    tag="memories",
+    **route("GET", MEMORIES + "/{memory_id}", "readMemory", "memories", "records"),
     summary="Read one memory, whatever its status.",
-    scope="records",
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("The memory.", MemoryView, headers={"ETag": "The rev, in quotes."})},
     codes=("memory_not_found",),
 )
 UPDATE_MEMORY = Operation(
-    method="PATCH",
-    path=MEMORIES + "/{memory_id}",
-    id="updateMemory",
-    tag="memories",
+    **route("PATCH", MEMORIES + "/{memory_id}", "updateMemory", "memories", "records"),
     summary="Change one memory in place.",
-    scope="records",
-    query=Nothing,
     body=UpdateBody,
     responses={200: Response("The memory as it is now.", ChangedView, headers={"ETag": "The rev, in quotes."})},
     codes=("memory_not_found", "pii_blocked", *USER_WRITE),
@@ -341,27 +267,17 @@ UPDATE_MEMORY = Operation(
     idempotent=True,
 )
 DELETE_MEMORY = Operation(
-    method="DELETE",
-    path=MEMORIES + "/{memory_id}",
-    id="deleteMemory",
-    tag="memories",
+    **route("DELETE", MEMORIES + "/{memory_id}", "deleteMemory", "memories", "records"),
     summary="Delete one memory for good.",
-    scope="records",
     query=DeleteQuery,
-    body=Nothing,
     responses={200: Response("Deleted; where its words may still stand.", DeletedView)},
     codes=("memory_not_found", *USER_WRITE),
     if_match=True,
     idempotent=True,
 )
 MARK_USED = Operation(
-    method="POST",
-    path=MEMORIES + "/used",
-    id="markMemoriesUsed",
-    tag="memories",
+    **route("POST", MEMORIES + "/used", "markMemoriesUsed", "memories", "records"),
     summary="Say which memories an answer cited.",
-    scope="records",
-    query=Nothing,
     body=UsedBody,
     responses={200: Response("Which of them moved.", UsedView)},
     codes=USER_WRITE,

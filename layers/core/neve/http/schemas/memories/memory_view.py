@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any, Self
 
 from pydantic import Field
 
 from neve.domain.memories.text import relative_date
-from neve.domain.records.memories import (
-    Criteria,
-    Judged,
-    Kind,
-    Memory,
-    MemoryPassage,
-)
+from neve.domain.records.memories import Kind, Memory, Provenance
 from neve.http.operations import View
 from neve.http.schemas.enums import FactRelation, PiiFinding, Plainness, ProposedBy, Trust
 
@@ -24,10 +17,6 @@ class PassageView(View):
     seq_from: int | None = None
     seq_to: int | None = None
     trust: Trust | None = None
-
-    @classmethod
-    def of(cls, passage: MemoryPassage) -> Self:
-        return cls(text=passage.text, seq_from=passage.seq_from, seq_to=passage.seq_to, trust=passage.trust)
 
 
 class ProvenanceView(View):
@@ -40,6 +29,10 @@ class ProvenanceView(View):
         description="Whose word it is at the least: that of its lowest passage, or of its lowest source."
     )
 
+    @classmethod
+    def of(cls, origin: Provenance) -> Self:
+        return super().of(origin, trust=origin.trusted)
+
 
 class CriteriaView(View):
     """The criteria that the storage decision looked at."""
@@ -50,10 +43,6 @@ class CriteriaView(View):
     novelty: bool = Field(description="Whether nothing that is kept says the same.")
     contradiction: FactRelation
 
-    @classmethod
-    def of(cls, criteria: Criteria) -> Self:
-        return cls(**asdict(criteria))
-
 
 class JudgedView(View):
     """The reasons why a fact is kept as it is."""
@@ -63,16 +52,6 @@ class JudgedView(View):
     reason: str
     via: ProposedBy
     target_id: str | None = Field(default=None, description="The memory that it reinforces or corrects.")
-
-    @classmethod
-    def of(cls, judged: Judged) -> Self:
-        return cls(
-            criteria=CriteriaView.of(judged.criteria),
-            route=judged.route,
-            reason=judged.reason,
-            via=judged.via,
-            target_id=judged.target_id,
-        )
 
 
 class MemoryView(View):
@@ -118,30 +97,13 @@ class MemoryView(View):
     rev: int
 
     @classmethod
-    def of(cls, memory: Memory) -> Self:
-        return cls(**cls.fields_of(memory))
-
-    @classmethod
-    def fields_of(cls, memory: Memory) -> dict[str, Any]:
-        origin = memory.provenance
-        plain = {name: getattr(memory, name) for name in MemoryView.model_fields if name not in _OF_ITS_OWN}
-        return plain | {
-            "tags": list(memory.tags),
-            "metadata": memory.metadata or None,
-            "supersedes": list(memory.supersedes),
-            "relative_date": relative_date(memory.observed_date, memory.referenced_date),
-            "key_topics": list(memory.key_topics) if memory.kind is Kind.SESSION_SUMMARY else None,
-            "judged": JudgedView.of(memory.judged) if memory.judged else None,
-            "passages": [PassageView.of(passage) for passage in memory.passages] or None,
-            "provenance": ProvenanceView(
-                by=origin.by,
-                session_id=origin.session_id,
-                seq_from=origin.seq_from,
-                seq_to=origin.seq_to,
-                model=origin.model,
-                trust=origin.trusted,
-            ),
-        }
-
-
-_OF_ITS_OWN = ("provenance", "passages", "judged", "key_topics", "relative_date")
+    def of(cls, memory: Memory, /, **own: Any) -> Self:
+        return super().of(
+            memory,
+            metadata=memory.metadata or None,
+            relative_date=relative_date(memory.observed_date, memory.referenced_date),
+            key_topics=memory.key_topics if memory.kind is Kind.SESSION_SUMMARY else None,
+            passages=memory.passages or None,
+            provenance=ProvenanceView.of(memory.provenance),
+            **own,
+        )

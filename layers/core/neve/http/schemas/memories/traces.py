@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from pydantic import Field
 
 from neve.domain.records.memories import Memory
-from neve.http.operations import Nothing, Operation, Response, View
+from neve.http.operations import Operation, Response, View, route
 from neve.http.pages import parts_that_fit
 from neve.usecases.ask.memories.trace_memory import Trace
 
@@ -31,19 +33,8 @@ class TracedStatementView(View):
     superseded_reason: str | None = None
 
     @classmethod
-    def of(cls, memory: Memory) -> TracedStatementView:
-        return cls(
-            id=memory.id,
-            text=memory.text,
-            status=memory.status,
-            created_at=memory.created_at,
-            by=memory.provenance.by,
-            occurrences=memory.occurrences,
-            supersedes=list(memory.supersedes),
-            superseded_by=memory.superseded_by,
-            superseded_at=memory.superseded_at,
-            superseded_reason=memory.superseded_reason,
-        )
+    def of(cls, memory: Memory) -> Self:
+        return super().of(memory, by=memory.provenance.by)
 
 
 class TraceView(View):
@@ -59,19 +50,9 @@ class TraceView(View):
     surfaced: list[SurfacedView] = Field(description="Newest first.")
 
     @classmethod
-    def of(cls, trace: Trace) -> TraceView:
+    def of(cls, trace: Trace) -> Self:
         told = _nearest_statements(trace)
-        return cls(
-            memory_id=trace.memory_id,
-            history=told,
-            history_left_out=len(trace.history) - len(told) or None,
-            summary=trace.summary,
-            recalls_examined=trace.recalls_examined,
-            surfaced=[
-                SurfacedView(recall_id=s.recall_id, at=s.at, mode=s.mode, rank=s.rank, score=s.score)
-                for s in trace.surfaced
-            ],
-        )
+        return super().of(trace, history=told, history_left_out=len(trace.history) - len(told) or None)
 
 
 def _nearest_statements(trace: Trace) -> list[TracedStatementView]:
@@ -84,14 +65,8 @@ def _nearest_statements(trace: Trace) -> list[TracedStatementView]:
 
 
 TRACE_MEMORY = Operation(
-    method="GET",
-    path="/v1/users/{user_id}/memories/{memory_id}/trace",
-    id="traceMemory",
-    tag="memories",
+    **route("GET", "/v1/users/{user_id}/memories/{memory_id}/trace", "traceMemory", "memories", "records"),
     summary="What a memory replaced, what replaced it, and which of the last 200 recalls answered with it.",
-    scope="records",
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("The trace.", TraceView)},
     codes=("memory_not_found",),
 )

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from neve.domain.errors import invalid
 from neve.domain.records.packs import PackEntry, PackManifest
-from neve.http.operations import Nothing, Operation, Parameters, Response, TextAnswer, View
+from neve.http.operations import Operation, Parameters, Response, TextAnswer, View, route
 from neve.http.pages import Page, lines_that_fit
 from neve.http.schemas.enums import PackFormat, PackLayer, PackState, Trigger
 from neve.http.schemas.fields import Cursor, Degraded, Identifier, Limit, whole_number
@@ -30,17 +30,6 @@ class PackEntryOut(View):
     )
     path: str | None = Field(default=None, description="Of a document.")
 
-    @classmethod
-    def of(cls, entry: PackEntry) -> PackEntryOut:
-        return cls(
-            id=entry.id,
-            rev=entry.rev,
-            fingerprint=entry.fingerprint,
-            tokens=entry.tokens,
-            kind=entry.kind,
-            path=entry.path,
-        )
-
 
 class PackLayersOut(View):
     """Items in the order they are rendered in."""
@@ -51,10 +40,8 @@ class PackLayersOut(View):
     local: list[PackEntryOut]
 
     @classmethod
-    def of(cls, layers: dict[str, tuple[PackEntry, ...]]) -> PackLayersOut:
-        rendered = {name: [PackEntryOut.of(entry) for entry in entries] for name, entries in layers.items()}
-        always, profile = rendered.get("always", []), rendered.get("profile", [])
-        return cls(always=always, profile=profile, global_=rendered.get("global", []), local=rendered.get("local", []))
+    def of(cls, layers: dict[str, tuple[PackEntry, ...]]) -> Self:
+        return cls(**{f: [PackEntryOut.of(one) for one in layers.get(f.rstrip("_"), ())] for f in cls.model_fields})
 
 
 class PackVersionOut(View):
@@ -76,18 +63,9 @@ class PackVersionOut(View):
     )
 
     @classmethod
-    def of(cls, manifest: PackManifest) -> PackVersionOut:
-        return cls(
-            session_id=manifest.session_id,
-            pack_version=manifest.pack_version,
-            trigger=manifest.trigger,
-            built_at=manifest.built_at,
-            sha256=manifest.sha256,
-            tokens=manifest.tokens,
-            layers=PackLayersOut.of(manifest.layers),
-            left_out=[PackEntryOut.of(entry) for entry in manifest.left_out] or None,
-            also_left_out=manifest.also_left_out or None,
-        )
+    def of(cls, manifest: PackManifest) -> Self:
+        layers, more = PackLayersOut.of(manifest.layers), manifest.also_left_out or None
+        return super().of(manifest, layers=layers, left_out=manifest.left_out or None, also_left_out=more)
 
 
 class PackOut(View):
@@ -109,27 +87,18 @@ class PackOut(View):
     degraded: Degraded | None = None
 
     @classmethod
-    def of(cls, view: PackView) -> PackOut:
+    def of(cls, view: PackView) -> Self:
         state = "ready" if view.state == "not_modified" else view.state
-        if view.manifest is None:
-            left_out = [PackEntryOut.of(entry) for entry in view.left_out] or None
-            more, degraded = view.also_left_out or None, list(view.degraded) or None
-            return cls(state=state, left_out=left_out, also_left_out=more, text=view.text, degraded=degraded)
-        version = PackVersionOut.of(view.manifest)
-        return cls(
-            state=state, **{name: getattr(version, name) for name in PackVersionOut.model_fields}, text=view.text
-        )
+        if view.manifest is not None:
+            return cls(state=state, **dict(PackVersionOut.of(view.manifest)), text=view.text)
+        left_out = [PackEntryOut.of(entry) for entry in view.left_out] or None
+        more, degraded = view.also_left_out or None, list(view.degraded) or None
+        return cls(state=state, left_out=left_out, also_left_out=more, text=view.text, degraded=degraded)
 
 
 class PackVersions(Page):
-    listed = "versions"
-
     versions: list[PackVersionOut]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, manifests: list[PackManifest], cursor: str | None) -> PackVersions:
-        return cls(versions=[PackVersionOut.of(manifest) for manifest in manifests], next_cursor=cursor)
 
 
 class LayerEntry(View):
@@ -164,13 +133,8 @@ class PackDiffOut(View):
         ]
         added, removed = LayerEntry.all(diff.added), LayerEntry.all(diff.removed)
         unified = lines_that_fit(diff.unified, [*added, *removed, *changed])
-        return cls(
-            added=added,
-            removed=removed,
-            changed=changed,
-            unified=unified,
-            unified_complete=unified == diff.unified,
-        )
+        complete = unified == diff.unified
+        return cls(added=added, removed=removed, changed=changed, unified=unified, unified_complete=complete)
 
 
 PackVersion = Annotated[int, Field(ge=1, lt=10**8), BeforeValidator(whole_number)]
@@ -212,14 +176,9 @@ _HEADERS = {
 _TEXT = TextAnswer("text/plain", "With `format=text`: the bytes for the prompt, in UTF-8, and nothing else.")
 
 READ_PACK = Operation(
-    method="GET",
-    path=PACK,
-    id="readPack",
-    tag="pack",
+    **route("GET", PACK, "readPack", "pack", "chat"),
     summary="The session's pack: the same bytes until it is rebuilt.",
-    scope="chat",
     query=PackQuery,
-    body=Nothing,
     responses={
         200: Response("The pack.", PackOut, text=_TEXT, headers=_HEADERS),
         304: Response("The caller's copy is current.", headers=_HEADERS),
@@ -230,27 +189,17 @@ READ_PACK = Operation(
 )
 
 PACK_VERSIONS = Operation(
-    method="GET",
-    path=PACK + "/versions",
-    id="listPackVersions",
-    tag="pack",
+    **route("GET", PACK + "/versions", "listPackVersions", "pack", "chat"),
     summary="The versions a session's pack has had, newest first.",
-    scope="chat",
     query=PackVersionsQuery,
-    body=Nothing,
     responses={200: Response("A page of versions.", PackVersions)},
     codes=("session_not_found", "user_closed"),
 )
 
 PACK_DIFF = Operation(
-    method="GET",
-    path=PACK + "/diff",
-    id="diffPackVersions",
-    tag="pack",
+    **route("GET", PACK + "/diff", "diffPackVersions", "pack", "chat"),
     summary="What changed between two versions of a session's pack.",
-    scope="chat",
     query=PackDiffQuery,
-    body=Nothing,
     responses={200: Response("The difference.", PackDiffOut)},
     codes=("session_not_found", "pack_version_not_found", "user_closed"),
 )

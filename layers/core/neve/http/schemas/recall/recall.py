@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Annotated, Literal, NotRequired, cast
+from collections.abc import Mapping
+from typing import Annotated, Literal, NotRequired, Self, cast
 
 from pydantic import Field, JsonValue, SkipValidation
 from typing_extensions import TypedDict  # pydantic reads the standard library's from Python 3.12 on
@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # pydantic reads the standard library's
 from neve.domain.indexing.passage import Source
 from neve.domain.metadata import entries, of_entries
 from neve.domain.tenants.policy import Rerank
-from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.operations import Body, Operation, Parameters, Response, View, record_of, route
 from neve.http.pages import Page
 from neve.http.schemas import enums
 from neve.http.schemas.documents.addresses import DocumentPrefix
@@ -29,9 +29,8 @@ from neve.http.schemas.enums import (
 )
 from neve.http.schemas.fields import Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
-from neve.usecases.ask.recall.answer import FurtherStatement, Hit, RecallAnswer
+from neve.usecases.ask.recall.answer import Hit, RecallAnswer
 from neve.usecases.ask.recall.command import MAX_K, RecallCommand, RecallFilters
-from neve.usecases.ask.recall.record_recall import RecallRecord
 from neve.usecases.ask.recall.stages.legs import LegReport
 
 MAX_QUERY = 8_000
@@ -55,17 +54,7 @@ class FiltersBody(Body):
     before: Time | None = Field(default=None, description="Observed before this time.")
 
     def filters(self) -> RecallFilters:
-        return RecallFilters(
-            group=self.group,
-            tags=tuple(self.tags),
-            metadata=entries(self.metadata),
-            path_prefix=self.path_prefix,
-            tier=self.tier,
-            category=self.category,
-            kind=self.kind,
-            after=self.after,
-            before=self.before,
-        )
+        return record_of(self, RecallFilters, metadata=entries(self.metadata))
 
 
 class SearchBody(Body):
@@ -99,23 +88,15 @@ class SearchBody(Body):
     debug: bool = False
 
     def command_in(self, session_id: str | None) -> RecallCommand:
-        return RecallCommand(
-            query=self.query,
-            question=self.question,
+        return record_of(
+            self,
+            RecallCommand,
             k=self.limit,
-            mode=self.mode,
             sources=tuple(dict.fromkeys(Source(name) for name in self.sources)),
-            scope=self.scope,
             session_id=session_id,
             exclude_ids=tuple(dict.fromkeys(self.exclude_ids)),
             filters=self.filters.filters(),
             legs=tuple(dict.fromkeys(self.legs)),
-            include_inbox=self.include_inbox,
-            include_superseded=self.include_superseded,
-            threshold=self.threshold,
-            budget_ms=self.budget_ms,
-            rerank=self.rerank,
-            debug=self.debug,
         )
 
 
@@ -256,43 +237,21 @@ class HitView(TypedDict):
 
 
 def hit_view(hit: Hit) -> HitView:
-    given = hit.provenance
-    return {
-        "id": hit.id,
+    origin = hit.provenance
+    own = {
         "source": Source(hit.source).value,
-        "path": hit.path,
-        "kind": hit.kind,
-        "tier": hit.tier,
-        "text": hit.text,
-        "session_id": hit.session_id,
-        "speaker": hit.speaker,
-        "seq": hit.seq,
         "passage": {"n": hit.n, "seq_from": hit.seq_from, "seq_to": hit.seq_to},
-        "rank": hit.rank,
-        "score": hit.score,
-        "components": cast(ComponentsView, hit.components),
-        "provenance": {
-            "by": given.by,
-            "session_id": given.session_id,
-            "seq_from": given.seq_from,
-            "seq_to": given.seq_to,
-            "model": given.model,
-            "trust": hit.trust,
-        },
-        "group": hit.group,
+        "provenance": {name: hit.trust if name == "trust" else getattr(origin, name) for name in _PROVENANCE},
         "tags": list(hit.tags) or None,
         "metadata": of_entries(hit.metadata) or None,
-        "category": hit.category,
-        "created_at": hit.created_at,
-        "observed_at": hit.observed_at,
-        "status": hit.status,
-        "also": [_statement(one) for one in hit.also] or None,
+        "also": [{name: getattr(one, name) for name in _STATEMENT} for one in hit.also] or None,
         "said_again": list(hit.said_again) or None,
     }
+    return cast(HitView, {name: own[name] if name in own else getattr(hit, name) for name in _HIT})
 
 
-def _statement(one: FurtherStatement) -> FurtherStatementView:
-    return {"n": one.n, "text": one.text, "seq_from": one.seq_from, "seq_to": one.seq_to, "trust": one.trust}
+_HIT = tuple(HitView.__annotations__)
+_PROVENANCE, _STATEMENT = tuple(HitProvenanceView.__annotations__), tuple(FurtherStatementView.__annotations__)
 
 
 class LegView(View):
@@ -305,16 +264,9 @@ class LegView(View):
     late: Literal[True] | None = Field(None, description="Its error is that it had no more time.")
 
     @classmethod
-    def of(cls, report: LegReport) -> LegView:
-        return cls(
-            status=report.status,
-            depth=report.depth,
-            ms=round(report.ms, 3),
-            started_ms=round(report.started_ms, 3),
-            embed_cache=report.embed_cache,
-            embed_ms=None if report.embed_ms is None else round(report.embed_ms, 3),
-            late=report.late,
-        )
+    def of(cls, report: LegReport) -> Self:
+        embed_ms = None if report.embed_ms is None else round(report.embed_ms, 3)
+        return super().of(report, ms=round(report.ms, 3), started_ms=round(report.started_ms, 3), embed_ms=embed_ms)
 
 
 class LegsView(View):
@@ -322,7 +274,7 @@ class LegsView(View):
     vector: LegView
 
     @classmethod
-    def of(cls, reports: Mapping[str, LegReport]) -> LegsView:
+    def of(cls, reports: Mapping[str, LegReport]) -> Self:
         return cls(lexical=LegView.of(reports["lexical"]), vector=LegView.of(reports["vector"]))
 
 
@@ -346,20 +298,13 @@ class RecallView(View):
     debug: dict[str, JsonValue] | None
 
     @classmethod
-    def of(cls, answer: RecallAnswer, cold_start_ms: float | None = None) -> RecallView:
-        return cls(
-            result_state=answer.result_state,
+    def of(cls, answer: RecallAnswer, cold_start_ms: float | None = None) -> Self:
+        return super().of(
+            answer,
             hits=list(map(hit_view, answer.hits)),
             legs=LegsView.of(answer.legs),
-            degraded=answer.degraded,
             memory_lag=MemoryLagOut.of(answer.lag) if answer.lag else None,
-            transparency=answer.transparency,
-            injection_text=answer.injection_text,
-            budget_ms=answer.budget_ms,
-            elapsed_ms=answer.elapsed_ms,
             cold_start_ms=None if cold_start_ms is None else round(cold_start_ms, 1),
-            recall_id=answer.recall_id,
-            debug=dict(answer.debug) if answer.debug is not None else None,
         )
 
 
@@ -390,21 +335,10 @@ class RecallRecordView(View):
     hits: list[RecordedHitView]
     degraded: Degraded
 
-    @classmethod
-    def of(cls, record: RecallRecord) -> RecallRecordView:
-        named = {name: getattr(record, name) for name in cls.model_fields}
-        return cls.model_validate(named | {"hits": list(record.hits), "degraded": list(record.degraded)})
-
 
 class RecallPage(Page):
-    listed = "recalls"
-
     recalls: list[RecallRecordView]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, records: Iterable[RecallRecord], next_cursor: str | None) -> RecallPage:
-        return cls(recalls=[RecallRecordView.of(record) for record in records], next_cursor=next_cursor)
 
 
 # --- calls --------------------------------------------------------------------------------------
@@ -413,13 +347,8 @@ FOUND = {200: Response("Candidates, best first. A memory failure is told in `deg
 REFUSED = ("session_not_found", "user_closed")
 
 RECALL = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/recall",
-    id="recall",
-    tag="recall",
+    **route("POST", "/v1/users/{user_id}/recall", "recall", "recall", "chat"),
     summary="Search everything that is not in the session's pack.",
-    scope="chat",
-    query=Nothing,
     body=RecallBody,
     responses=FOUND,
     codes=REFUSED,
@@ -427,26 +356,15 @@ RECALL = Operation(
 )
 
 LIST_RECALLS = Operation(
-    method="GET",
-    path="/v1/users/{user_id}/recalls",
-    id="listRecalls",
-    tag="recall",
+    **route("GET", "/v1/users/{user_id}/recalls", "listRecalls", "recall", "chat"),
     summary="The user's recalls of the last 90 days, newest first.",
-    scope="chat",
     query=RecallsQuery,
-    body=Nothing,
     responses={200: Response("A page.", RecallPage)},
 )
 
 READ_RECALL = Operation(
-    method="GET",
-    path="/v1/users/{user_id}/recalls/{recall_id}",
-    id="readRecall",
-    tag="recall",
+    **route("GET", "/v1/users/{user_id}/recalls/{recall_id}", "readRecall", "recall", "chat"),
     summary="One recall with every candidate, its components, and why it was dropped.",
-    scope="chat",
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("The recall.", RecallRecordView)},
     codes=("recall_not_found",),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, JsonValue, RootModel
 
@@ -12,7 +12,7 @@ from neve.domain.documents.paths import PATH_RULE, normal_path
 from neve.domain.errors import invalid
 from neve.domain.pack.render import indented
 from neve.http.model_mistakes import MistakeView
-from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.operations import B, Body, Nothing, Operation, Parameters, Response, View, route
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
@@ -100,13 +100,9 @@ class SearchKnowledgeBody(Body):
     arguments: SearchKnowledgeArguments
 
     def command(self) -> RecallCommand:
-        given = self.arguments
+        given, tags = self.arguments, tuple(self.arguments.tags)
         return search_knowledge(
-            given.query,
-            path_filter=given.path_filter,
-            tags=tuple(given.tags),
-            top_k=given.top_k,
-            session_id=self.session_id,
+            given.query, path_filter=given.path_filter, tags=tags, top_k=given.top_k, session_id=self.session_id
         )
 
 
@@ -140,7 +136,7 @@ class FoundView(RecallView, ToolAnswer):
         """Make the view of what was found. ``already``: see ``already_shown``."""
         shown = RecallView.of(answer, cold_start_ms)
         return cls(
-            **{name: getattr(shown, name) for name in RecallView.model_fields},
+            **dict(shown),
             content=_content(answer, answer.injection_text, already.injection_text if already else ""),
             is_error=answer.result_state == "not_searched",
         )
@@ -163,17 +159,10 @@ class KnowledgeView(View):
     observed_at: str = Field(description="When the document last changed, or the memory was observed.")
 
     @classmethod
-    def of(cls, hit: Hit) -> KnowledgeView:
-        return cls(
-            path=hit.path,
-            id=hit.id,
-            source=hit.source,
-            title=hit.title or cut_at_word(" ".join(hit.text.split()), MAX_TITLE),
-            summary=cut_at_word(hit.summary or " ".join(hit.text.split()), MAX_SUMMARY),
-            score=hit.score,
-            tags=list(hit.tags),
-            observed_at=hit.observed_at,
-        )
+    def of(cls, hit: Hit) -> Self:
+        text = " ".join(hit.text.split())
+        summary = cut_at_word(hit.summary or text, MAX_SUMMARY)
+        return super().of(hit, title=hit.title or cut_at_word(text, MAX_TITLE), summary=summary)
 
 
 def _lines(found: RecallAnswer | None) -> str:
@@ -190,16 +179,13 @@ class SearchKnowledgeView(ToolAnswer):
     recall_id: str | None
 
     @classmethod
-    def of(cls, found: RecallAnswer, already: RecallAnswer | None = None) -> SearchKnowledgeView:
+    def of(cls, found: RecallAnswer, already: RecallAnswer | None = None) -> Self:
         """Make the view of what was found. ``already``: see ``already_shown``."""
-        results = [KnowledgeView.of(hit) for hit in found.hits]
-        return cls(
+        return super().of(
+            found,
             content=_content(found, _lines(found), _lines(already)),
             is_error=found.result_state == "not_searched",
-            results=results,
-            result_state=found.result_state,
-            degraded=found.degraded,
-            recall_id=found.recall_id,
+            results=[KnowledgeView.of(hit) for hit in found.hits],
         )
 
 
@@ -242,24 +228,21 @@ class ReadDocumentView(ToolAnswer):
     degraded: Degraded | None
 
     @classmethod
-    def of(cls, page: PageRead) -> ReadDocumentView:
-        document = page.document
-        return cls(
+    def of(cls, page: PageRead) -> Self:
+        document, found = page.document, page.document is not None
+        about = {name: getattr(document, name, None) for name in ("tokens", "rev", "session_id", "seq")}
+        return super().of(
+            page,
+            **about,
             content=_page_text(page),
-            is_error=document is None,
-            found=document is not None,
-            path=page.path,
-            text=page.text if document else None,
-            offset=page.offset if document else None,
-            next_offset=page.next_offset,
+            is_error=not found,
+            found=found,
+            text=page.text if found else None,
+            offset=page.offset if found else None,
             characters=len(document.text) if document else None,
-            tokens=document.tokens if document else None,
-            rev=document.rev if document else None,
-            name=(document.name or None) if document else None,
-            tags=(list(document.tags) or None) if document else None,
-            session_id=document.session_id if document else None,
-            seq=document.seq if document else None,
-            degraded=list(page.degraded) or None,
+            name=document.name or None if document else None,
+            tags=document.tags or None if document else None,
+            degraded=page.degraded or None,
         )
 
 
@@ -277,80 +260,53 @@ class PageOrMistake(RootModel[ReadDocumentView | MistakeView]):
 
 
 LIST_TOOLS = Operation(
-    method="GET",
-    path="/v1/tools",
-    id="listTools",
-    tag="recall",
+    **route("GET", "/v1/tools", "listTools", "recall", "chat"),
     summary="The schemas of the tools, as providers take them.",
-    scope="chat",
     query=ToolsQuery,
-    body=Nothing,
     responses={200: Response("Versioned; the same bytes every time.", ToolsView)},
     answers_without_stores=True,
 )
 
-RECALL_MEMORY = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/tools/recall_memory",
-    id="callRecallMemory",
-    tag="recall",
-    by_model=True,
-    summary="The tool recall_memory, called by a language model.",
-    description="The engine of `recall` with the time budget of a manual search.",
-    scope="chat",
-    query=Nothing,
-    body=RecallMemoryBody,
-    responses={200: Response("Candidates, best first, or what is wrong with the arguments.", FoundOrMistake)},
-    codes=REFUSED,
-    answers_without_stores=True,
-)
 
-SEARCH_CONVERSATION = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/tools/search_conversation",
-    id="callSearchConversation",
-    tag="recall",
-    by_model=True,
-    summary="The tool search_conversation, called by a language model.",
-    description="The five best messages of one session, those that a compaction covers included.",
-    scope="chat",
-    query=Nothing,
-    body=SearchConversationBody,
-    responses={200: Response("Candidates, best first, or what is wrong with the arguments.", FoundOrMistake)},
-    codes=REFUSED,
-    answers_without_stores=True,
-)
+def _tool(
+    name: str, about: str, body: type[B], found: Response, *, documents: bool = False, codes: tuple[str, ...] = REFUSED
+) -> Operation[Nothing, B]:
+    called = "".join(word.capitalize() for word in name.split("_"))
+    return Operation(
+        **route("POST", f"/v1/users/{{user_id}}/tools/{name}", f"call{called}", "recall", "chat"),
+        by_model=True,
+        summary=f"The tool {name}, called by a language model.",
+        description=about,
+        documents=documents,
+        body=body,
+        responses={200: found},
+        codes=codes,
+        answers_without_stores=True,
+    )
 
-SEARCH_KNOWLEDGE = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/tools/search_knowledge",
-    id="callSearchKnowledge",
-    tag="recall",
-    by_model=True,
-    summary="The tool search_knowledge, called by a language model.",
-    description="Documents and lasting facts, each in a line and with its path; never a whole text.",
-    scope="chat",
+
+_FOUND = Response("Candidates, best first, or what is wrong with the arguments.", FoundOrMistake)
+RECALL_MEMORY = _tool(
+    "recall_memory", "The engine of `recall` with the time budget of a manual search.", RecallMemoryBody, _FOUND
+)
+SEARCH_CONVERSATION = _tool(
+    "search_conversation",
+    "The five best messages of one session, those that a compaction covers included.",
+    SearchConversationBody,
+    _FOUND,
+)
+SEARCH_KNOWLEDGE = _tool(
+    "search_knowledge",
+    "Documents and lasting facts, each in a line and with its path; never a whole text.",
+    SearchKnowledgeBody,
+    Response("What was found, best first, or what is wrong with the arguments.", KnowledgeOrMistake),
     documents=True,
-    query=Nothing,
-    body=SearchKnowledgeBody,
-    responses={200: Response("What was found, best first, or what is wrong with the arguments.", KnowledgeOrMistake)},
-    codes=REFUSED,
-    answers_without_stores=True,
 )
-
-READ_DOCUMENT = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/tools/read_document",
-    id="callReadDocument",
-    tag="recall",
-    by_model=True,
-    summary="The tool read_document, called by a language model.",
-    description="Documents, and below `/artifacts/` what a compaction took out of the log. In pages of 4,000 tokens.",
-    scope="chat",
+READ_DOCUMENT = _tool(
+    "read_document",
+    "Documents, and below `/artifacts/` what a compaction took out of the log. In pages of 4,000 tokens.",
+    ReadDocumentBody,
+    Response("A page, or that there is no such document.", PageOrMistake),
     documents=True,
-    query=Nothing,
-    body=ReadDocumentBody,
-    responses={200: Response("A page, or that there is no such document.", PageOrMistake)},
     codes=("user_closed",),
-    answers_without_stores=True,
 )

@@ -7,10 +7,9 @@ from typing import Literal
 from pydantic import Field, RootModel
 
 from neve.domain.tenants.policy import MAX_DAYS
-from neve.http.operations import Body, Nothing, Operation, Response, View
+from neve.http.operations import Body, Operation, Response, View, route
 from neve.http.schemas.fields import Identifier
 from neve.http.schemas.jobs.jobs import JobOut
-from neve.usecases.work.reflect.request_reflection import Plan
 
 
 class ReflectBody(Body):
@@ -35,30 +34,15 @@ class ReflectPlanOut(View):
     users: int = Field(description="How many users were looked at.")
     complete: bool = Field(description="False: there are more users than one call can look at.")
 
-    @classmethod
-    def of(cls, plan: Plan) -> ReflectPlanOut:
-        return cls(
-            eligible=plan.eligible,
-            batches=[PlannedBatchOut(user_id=b.user_id, ids=b.ids, tokens=b.tokens) for b in plan.batches],
-            not_worth=plan.not_worth,
-            users=plan.users,
-            complete=plan.complete,
-        )
-
 
 class ReflectedOut(RootModel[ReflectPlanOut | JobOut]):
     """`dry_run` says which one."""
 
 
 REFLECT = Operation(
-    method="POST",
-    path="/v1/admin/reflect",
-    id="reflect",
-    tag="admin",
+    **route("POST", "/v1/admin/reflect", "reflect", "admin", "admin"),
     summary="Condense older observations now.",
     description="As the night does it, however few rows there are; with `dry_run`, what it would do.",
-    scope="admin",
-    query=Nothing,
     body=ReflectBody,
     responses={
         200: Response("What would be condensed, or a job that has ended already.", ReflectedOut),

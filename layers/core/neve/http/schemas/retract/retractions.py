@@ -6,11 +6,11 @@ from typing import Any
 
 from pydantic import Field, model_validator
 
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
 from neve.http.schemas.enums import RetractReason
 from neve.http.schemas.fields import Seq
 from neve.http.schemas.sessions.events import EVENTS
-from neve.usecases.tell.requests.retract_events import Retract, Retracted
+from neve.usecases.tell.requests.retract_events import Retract
 
 
 class RetractBody(Body):
@@ -40,10 +40,6 @@ class RetractedOut(View):
     epoch: int = Field(description="The session's history goes on in this epoch, without the events.")
     job_id: str = Field(description="Of the job that sees to what was made of them.")
 
-    @classmethod
-    def of(cls, retracted: Retracted) -> RetractedOut:
-        return cls(from_seq=retracted.from_seq, to_seq=retracted.to_seq, epoch=retracted.epoch, job_id=retracted.job_id)
-
 
 class SessionDeletedOut(View):
     id: str
@@ -53,14 +49,9 @@ class SessionDeletedOut(View):
 
 
 RETRACT_EVENTS = Operation(
-    method="POST",
-    path=f"{EVENTS}/retract",
-    id="retractEvents",
-    tag="events",
+    **route("POST", f"{EVENTS}/retract", "retractEvents", "events", "chat"),
     summary="Take events back: edited, deleted, or left for another branch.",
     description="Prompts and recall are without them once this is answered; what was made of them follows by the job.",
-    scope="chat",
-    query=Nothing,
     body=RetractBody,
     responses={200: Response("They are taken back.", RetractedOut)},
     codes=(*USER_WRITE, "session_not_found"),
@@ -68,17 +59,11 @@ RETRACT_EVENTS = Operation(
 )
 
 DELETE_SESSION = Operation(
-    method="DELETE",
-    path=EVENTS.removesuffix("/events"),
-    id="deleteSession",
-    tag="sessions",
+    **route("DELETE", EVENTS.removesuffix("/events"), "deleteSession", "sessions", "chat"),
     summary="Delete a session for good: its events, title and metadata, and what was made of them.",
-    description="It is no longer listed, and 404, once this is answered; a job erases the words. Its id is not given "
-    "out again: what is appended to it later is 410 `session_deleted`. A repeat changes nothing. What a caller kept in "
-    "it with `createMemory` stays.",
-    scope="chat",
-    query=Nothing,
-    body=Nothing,
+    description="It is no longer listed, and 404, once this is answered; a job erases the words. Its id is not given"
+    " out again: what is appended to it later is 410 `session_deleted`. A repeat changes nothing. What a caller"
+    " kept in it with `createMemory` stays.",
     responses={200: Response("It is deleted.", SessionDeletedOut)},
     codes=(*USER_WRITE, "session_not_found"),
     idempotent=True,

@@ -429,8 +429,6 @@ class RemovedOut(View):
 
 
 class EventsPage(Page):
-    listed = "events"
-
     events: list[EventOut]
     removed: RemovedOut | None = Field(
         default=None,

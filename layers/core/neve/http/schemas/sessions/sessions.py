@@ -134,8 +134,6 @@ def opening_of(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 class SessionPage(Page):
-    listed = "sessions"
-
     sessions: list[SessionOut]
     next_cursor: str | None
 

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, GetJsonSchemaHandler, RootModel, field_validator
 from pydantic.json_schema import JsonSchemaValue
@@ -15,19 +14,18 @@ from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.prices import CACHEABLE_TOKENS, price_table
 from neve.domain.times import iso
 from neve.http.json_body import check_model
-from neve.http.operations import Body, Nothing, Operation, Parameters, Response, View
+from neve.http.operations import Body, Operation, Parameters, Response, View, route
 from neve.http.pages import Page
 from neve.http.schemas.enums import EmbedderState, HealthStatus, KeyScope, StoreState, TroubleKind
 from neve.http.schemas.fields import Cursor, Limit, Name, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
-from neve.store.tenants.tenant_rows import SCOPES, ApiKey, set_numbers
+from neve.store.tenants.tenant_rows import SCOPES, set_numbers
 from neve.usecases.ask.tenants.list_users import ListedUser
 from neve.usecases.ask.tenants.read_policy import PolicyAt
 from neve.usecases.ask.tenants.service_health import Health
-from neve.usecases.ask.tenants.tenant_usage import TenantUsage, Usage
+from neve.usecases.ask.tenants.tenant_usage import TenantUsage
 from neve.usecases.ask.tenants.user_stats import UserStats
-from neve.usecases.tell.tenants.keys import CreatedKey
 
 
 class EmbedderOut(View):
@@ -76,34 +74,14 @@ class HealthOut(View):
     troubles: list[TroubleOut] = Field(description="What fails again and again, is full or is damaged.")
 
     @classmethod
-    def of(cls, health: Health) -> HealthOut:
+    def of(cls, health: Health) -> Self:
         embedder, index = health.embedder, health.index
-        return cls(
-            status=health.status,
-            version=health.version,
-            table=health.table,
-            embedder=EmbedderOut(
-                model=embedder.model.tag,
-                dimensions=embedder.model.dimensions,
-                state=embedder.state,
-                reason=embedder.reason,
-            ),
-            index=IndexOut(
-                state=index.state,
-                model=index.model.tag if index.model else None,
-                dimensions=index.model.dimensions if index.model else None,
-                match=index.match,
-            ),
-            observer=health.observer,
-            languages=LanguagesOut(
-                words=list(health.languages.words),
-                meaning=list(health.languages.meaning),
-                observer=list(health.languages.observer),
-            ),
-            troubles=[
-                TroubleOut.model_validate({"what": t.what, "kind": t.kind, "reason": t.reason, "since": iso(t.since)})
-                for t in health.troubles
-            ],
+        tag, dimensions = (index.model.tag, index.model.dimensions) if index.model else (None, None)
+        return super().of(
+            health,
+            embedder=EmbedderOut.of(embedder, model=embedder.model.tag, dimensions=embedder.model.dimensions),
+            index=IndexOut.of(index, model=tag, dimensions=dimensions),
+            troubles=[TroubleOut.of(one, since=iso(one.since)) for one in health.troubles],
         )
 
 
@@ -115,10 +93,6 @@ class UsageOut(View):
     model_calls: int
     model_input_tokens: int
     model_output_tokens: int
-
-    @classmethod
-    def of(cls, usage: Usage) -> UsageOut:
-        return cls(**asdict(usage))
 
 
 class TenantUsageOut(View):
@@ -132,14 +106,9 @@ class TenantUsageOut(View):
     )
 
     @classmethod
-    def of(cls, found: TenantUsage) -> TenantUsageOut:
-        return cls(
-            users=found.users,
-            usage=UsageOut.of(found.usage),
-            prompt_cache=PromptCacheOut.of(found.prompts),
-            prompt_cache_days=days_out(found.days),
-            complete=found.complete,
-        )
+    def of(cls, found: TenantUsage) -> Self:
+        prompts = PromptCacheOut.of(found.prompts)
+        return super().of(found, prompt_cache=prompts, prompt_cache_days=days_out(found.days))
 
 
 class ShortTermOut(View):
@@ -185,29 +154,24 @@ class StatsOut(View):
     )
 
     @classmethod
-    def of(cls, stats: UserStats) -> StatsOut:
+    def of(cls, stats: UserStats) -> Self:
         by_state = {state: stats.embeddings.get(state, 0) for state in ("pending", "ready", "failed", "skipped")}
-        semantic, episodic = (
-            TierOut(memories=stats.memories_by_tier.get(tier, 0), active=stats.active_by_tier.get(tier, 0))
-            for tier in ("semantic", "episodic")
-        )
-        return cls(
+        tiers = {tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")}
+        return super().of(
+            stats,
             working="per_request",
-            semantic=semantic,
-            episodic=episodic,
-            short_term=ShortTermOut(sessions=stats.sessions, events=stats.events),
+            **{tier: TierOut(memories=n, active=stats.active_by_tier.get(tier, 0)) for tier, n in tiers.items()},
+            short_term=ShortTermOut.of(stats),
             memories=MemoriesOut(
                 total=stats.memories,
                 kind=dict(stats.memories_by_kind),
-                tier={tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")},
+                tier=tiers,
                 status=dict(stats.memories_by_status),
             ),
             embeddings=EmbeddingsOut(**by_state, vectors=stats.vectors),
-            usage=UsageOut.of(stats.usage),
             prompt_cache=PromptCacheOut.of(stats.prompts),
             prompt_cache_days=days_out(stats.days),
             memory_lag=MemoryLagOut.of(stats.lag),
-            complete=stats.complete,
         )
 
 
@@ -289,16 +253,6 @@ class KeyOut(View):
     label: str | None
     created_at: str
 
-    @classmethod
-    def of(cls, created: CreatedKey) -> KeyOut:
-        return cls(
-            key_id=created.key_id,
-            key=created.key,
-            scopes=list(created.scopes),
-            label=created.label,
-            created_at=created.created_at,
-        )
-
 
 class ListedKeyOut(View):
     key_id: str
@@ -308,37 +262,24 @@ class ListedKeyOut(View):
     last_used_day: str | None = Field(description="In UTC; absent where no use is known.")
     revoked_at: str | None
 
-    @classmethod
-    def of(cls, key: ApiKey) -> ListedKeyOut:
-        named = {name: getattr(key, name) for name in cls.model_fields if name != "scopes"}
-        return cls.model_validate({**named, "scopes": list(key.scopes)})
-
 
 class KeyPage(Page):
-    listed = "keys"
-
     keys: list[ListedKeyOut]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, keys: list[ApiKey], cursor: str | None) -> KeyPage:
-        return cls(keys=[ListedKeyOut.of(key) for key in keys], next_cursor=cursor)
 
 
 class UserOut(View):
     user_id: str
     created_at: str = Field(description="When the first thing was kept of them; behind an erasure, the first since.")
 
+    @classmethod
+    def of(cls, user: ListedUser) -> Self:
+        return cls(user_id=user.id, created_at=user.created_at)
+
 
 class UserPage(Page):
-    listed = "users"
-
     users: list[UserOut]
     next_cursor: str | None
-
-    @classmethod
-    def of(cls, users: list[ListedUser], cursor: str | None) -> UserPage:
-        return cls(users=[UserOut(user_id=one.id, created_at=one.created_at) for one in users], next_cursor=cursor)
 
 
 class ListUsersQuery(Parameters):
@@ -352,63 +293,36 @@ def without_secret(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 HEALTH = Operation(
-    method="GET",
-    path="/v1/health",
-    id="health",
-    tag="service",
+    **route("GET", "/v1/health", "health", "service", None),
     summary="Whether the service can work, and with which models.",
-    scope=None,
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("`ok`, or `degraded` and what is missing.", HealthOut)},
 )
 
 STATS = Operation(
-    method="GET",
-    path="/v1/users/{user_id}/stats",
-    id="userStats",
-    tag="service",
+    **route("GET", "/v1/users/{user_id}/stats", "userStats", "service", "admin"),
     summary="What is kept of one user, counted from the rows.",
     description="The cost grows with the user's memories; not meant for every turn.",
-    scope="admin",
     query=DaysQuery,
-    body=Nothing,
     responses={200: Response("The counts.", StatsOut)},
 )
 
 USAGE = Operation(
-    method="GET",
-    path="/v1/usage",
-    id="tenantUsage",
-    tag="service",
+    **route("GET", "/v1/usage", "tenantUsage", "service", "admin"),
     summary="What the tenant's memory has cost in model calls and embeddings, and what was reported of its prompts.",
-    scope="admin",
     query=DaysQuery,
-    body=Nothing,
     responses={200: Response("The totals.", TenantUsageOut)},
 )
 
 READ_POLICY = Operation(
-    method="GET",
-    path="/v1/policy",
-    id="readPolicy",
-    tag="admin",
+    **route("GET", "/v1/policy", "readPolicy", "admin", "admin"),
     summary="The tenant's policy and the numbers in force.",
-    scope="admin",
-    query=Nothing,
-    body=Nothing,
     responses={200: Response("The policy.", PolicyOut, headers={"ETag": "The rev, in quotes."})},
 )
 
 WRITE_POLICY = Operation(
-    method="PUT",
-    path="/v1/policy",
-    id="writePolicy",
-    tag="admin",
+    **route("PUT", "/v1/policy", "writePolicy", "admin", "admin"),
     summary="Replace the tenant's policy.",
     description="What is left out goes back to its default. Every process follows within 60 s.",
-    scope="admin",
-    query=Nothing,
     body=Policy,
     responses={200: Response("The policy.", PolicyOut, headers={"ETag": "The rev, in quotes."})},
     codes=("invalid_policy", "conflict", "static_prefix_version"),
@@ -417,15 +331,10 @@ WRITE_POLICY = Operation(
 )
 
 PATCH_POLICY = Operation(
-    method="PATCH",
-    path="/v1/policy",
-    id="patchPolicy",
-    tag="admin",
+    **route("PATCH", "/v1/policy", "patchPolicy", "admin", "admin"),
     summary="Change some of the tenant's policy.",
-    description="What is sent is merged into what was set, also within its objects; everything else stays. The whole "
-    "is checked as if it had been sent to `writePolicy`, which alone takes a field back to its default.",
-    scope="admin",
-    query=Nothing,
+    description="What is sent is merged into what was set, also within its objects; everything else stays. The whole is"
+    " checked as if it had been sent to `writePolicy`, which alone takes a field back to its default.",
     body=PolicyChange,
     responses={200: Response("The policy.", PolicyOut, headers={"ETag": "The rev, in quotes."})},
     codes=("invalid_policy", "conflict", "static_prefix_version"),
@@ -434,13 +343,8 @@ PATCH_POLICY = Operation(
 )
 
 CREATE_KEY = Operation(
-    method="POST",
-    path="/v1/keys",
-    id="createKey",
-    tag="admin",
+    **route("POST", "/v1/keys", "createKey", "admin", "admin"),
     summary="A new API key; ten may be live at a time.",
-    scope="admin",
-    query=Nothing,
     body=CreateKeyBody,
     responses={201: Response("The key.", KeyOut)},
     codes=("too_many_keys", "conflict"),
@@ -448,42 +352,26 @@ CREATE_KEY = Operation(
 )
 
 LIST_KEYS = Operation(
-    method="GET",
-    path="/v1/keys",
-    id="listKeys",
-    tag="admin",
+    **route("GET", "/v1/keys", "listKeys", "admin", "admin"),
     summary="The tenant's API keys, revoked ones too, by their ids.",
     description="Never a key's text, nor its hash.",
-    scope="admin",
     query=ListUsersQuery,
-    body=Nothing,
     responses={200: Response("A page of keys.", KeyPage)},
 )
 
 LIST_USERS = Operation(
-    method="GET",
-    path="/v1/users",
-    id="listUsers",
-    tag="admin",
+    **route("GET", "/v1/users", "listUsers", "admin", "admin"),
     summary="The users that anything is kept of, by their ids.",
-    description="Not those who were erased. One of the last second may be missing; a page may be short, its cursor "
-    "goes on.",
-    scope="admin",
+    description="Not those who were erased. One of the last second may be missing; a page may be short, its cursor goes"
+    " on.",
     query=ListUsersQuery,
-    body=Nothing,
     responses={200: Response("A page of users.", UserPage)},
 )
 
 REVOKE_KEY = Operation(
-    method="DELETE",
-    path="/v1/keys/{key_id}",
-    id="revokeKey",
-    tag="admin",
+    **route("DELETE", "/v1/keys/{key_id}", "revokeKey", "admin", "admin"),
     summary="Revoke an API key.",
     description="The last key with the scope `admin` cannot be revoked. A repeat changes nothing.",
-    scope="admin",
-    query=Nothing,
-    body=Nothing,
     responses={204: Response("The key no longer works; a gateway's cache may hold it for up to 60 s.")},
     codes=("key_not_found", "last_admin_key", "conflict"),
     idempotent=True,

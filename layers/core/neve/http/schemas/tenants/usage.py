@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, JsonValue, model_validator
 
 from neve.domain.errors import invalid
-from neve.domain.tenants.prompt_cache import Collapse, PackChange, PromptTotals, ReportedUsage, SessionPrompts
+from neve.domain.tenants.prompt_cache import PackChange, PromptTotals, ReportedUsage, SessionPrompts
 from neve.domain.tenants.provider_usage import TAKEN, Tokens, WrongUsage, read_usage
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
+from neve.http.operations import USER_WRITE, Body, Operation, Parameters, Response, View, route
 from neve.http.schemas.enums import CollapseReason, Trigger
 from neve.http.schemas.fields import Filled, Identifier, Name, whole_number
 from neve.usecases.tell.tenants.report_usage import NewReport
@@ -88,16 +88,9 @@ class ReportUsageBody(Body):
 
     def report(self) -> NewReport:
         """Make the report of a prompt without an id."""
-        tokens = self.tokens()
-        return NewReport(
-            model=self.model or UNKNOWN_MODEL,
-            pack_version=self.pack_version or 0,
-            input=tokens.input,
-            cache_read=tokens.cache_read,
-            cache_write=tokens.cache_write,
-            output=tokens.output,
-            prefix=self.prefix_sha256,
-        )
+        version, prefix = self.pack_version or 0, self.prefix_sha256
+        tokens = asdict(self.tokens())
+        return NewReport(model=self.model or UNKNOWN_MODEL, pack_version=version, prefix=prefix, **tokens)
 
 
 class DaysQuery(Parameters):
@@ -158,24 +151,15 @@ class PromptCacheOut(View):
     collapses: CollapsesOut
 
     @classmethod
-    def of(cls, totals: PromptTotals) -> PromptCacheOut:
-        return cls(
-            reports=totals.reports,
+    def of(cls, totals: PromptTotals) -> Self:
+        cost_usd = usd(totals.pack_cost) if totals.has_money else None
+        return super().of(
+            totals,
             hit_rate=_rate(totals),
-            tokens=TokensOut(
-                input=totals.input,
-                cache_read=totals.cache_read,
-                cache_write=totals.cache_write,
-                output=totals.output,
-            ),
+            tokens=TokensOut.of(totals),
             money=_money(totals),
-            unpriced_reports=totals.unpriced_reports,
-            pack_changes=PackChangesOut(
-                count=totals.pack_changes,
-                cache_writes=totals.pack_writes,
-                cost_usd=usd(totals.pack_cost) if totals.has_money else None,
-            ),
-            collapses=CollapsesOut(**{name: getattr(totals, name) for name in CollapsesOut.model_fields}),
+            pack_changes=PackChangesOut(count=totals.pack_changes, cache_writes=totals.pack_writes, cost_usd=cost_usd),
+            collapses=CollapsesOut.of(totals),
         )
 
 
@@ -214,11 +198,8 @@ class PackChangeOut(View):
     cost_usd: float | None = Field(description="What they cost more than reading them.")
 
     @classmethod
-    def of(cls, change: PackChange) -> PackChangeOut:
-        return cls.model_validate(
-            {name: getattr(change, name) for name in ("at", "pack_version", "trigger", "cache_writes")}
-            | {"cost_usd": None if change.cost is None else usd(change.cost)}
-        )
+    def of(cls, change: PackChange) -> Self:
+        return super().of(change, cost_usd=None if change.cost is None else usd(change.cost))
 
 
 class CollapseOut(View):
@@ -228,10 +209,6 @@ class CollapseOut(View):
     cache_read: int
     pack_version: int | None = Field(description="With another pack than the report before.")
     trigger: Trigger | None
-
-    @classmethod
-    def of(cls, collapse: Collapse) -> CollapseOut:
-        return cls.model_validate(asdict(collapse))
 
 
 class SessionPromptsOut(PromptCacheOut):
@@ -258,33 +235,25 @@ class ReportedUsageOut(View):
     session: PromptCacheOut = Field(description="The session's sums, with this report.")
 
     @classmethod
-    def of(cls, reported: ReportedUsage) -> ReportedUsageOut:
+    def of(cls, reported: ReportedUsage) -> Self:
         unpriced = None
         if not reported.report.has_money:
             unpriced = f"There is no price for '{reported.model}'; the policy's `prices` can have one."
-        return cls(
+        return super().of(
+            reported,
             hit_rate=_rate(reported.report),
             money=_money(reported.report),
             unpriced=unpriced,
             pack_change=PackChangeOut.of(reported.change) if reported.change else None,
-            collapse=CollapseOut.of(reported.collapse) if reported.collapse else None,
             session=PromptCacheOut.of(reported.session),
         )
 
 
 REPORT_USAGE = Operation(
-    method="POST",
-    path="/v1/users/{user_id}/usage",
-    id="reportUsage",
-    tag="service",
+    **route("POST", "/v1/users/{user_id}/usage", "reportUsage", "service", "chat"),
     summary="What the tokens of a prompt were, as the model's answer says.",
-    description=(
-        "Once for each answer of a model. A prompt that is named by its `prompt_id` counts once; without one, every"
-        " call without an `Idempotency-Key` counts. The sums are in"
-        " `userStats`, `tenantUsage` and the session."
-    ),
-    scope="chat",
-    query=Nothing,
+    description="Once for each answer of a model. A prompt that is named by its `prompt_id` counts once; without one,"
+    " every call without an `Idempotency-Key` counts. The sums are in `userStats`, `tenantUsage` and the session.",
     body=ReportUsageBody,
     responses={200: Response("What it added, and the session's sums.", ReportedUsageOut)},
     codes=("session_not_found", "prompt_not_found", "pack_version_not_found", *USER_WRITE),

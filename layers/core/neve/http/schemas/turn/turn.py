@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import Field, model_validator
 
 from neve.domain.errors import invalid
-from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
+from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
 from neve.http.problems import Problem
 from neve.http.schemas.compile.context import ContextOut, PromptBody
 from neve.http.schemas.enums import MessageFormat
@@ -76,15 +76,10 @@ class TurnOut(View):
 
 
 TURN = Operation(
-    method="POST",
-    path=TURN_PATH,
-    id="turn",
-    tag="events",
+    **route("POST", TURN_PATH, "turn", "events", "chat"),
     summary="Append what was said, and answer with the next prompt or a recall, in one call.",
     description="Idempotent as an append: a repeat appends nothing and compiles anew. What was appended but not"
     " compiled is a 200 that says so in `degraded`; what was not appended is refused as an append is.",
-    scope="chat",
-    query=Nothing,
     body=TurnBody,
     responses={200: Response("What was sent is durable.", TurnOut)},
     codes=(
