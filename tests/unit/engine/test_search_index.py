@@ -246,7 +246,7 @@ def follow(
             stored[each.item_id, each.n] = each
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     steps=st.lists(UPSERT | TRIM, min_size=1, max_size=12), depth=st.integers(1, 5), tail=st.sampled_from([1, 6, 1_000])
 )

@@ -51,7 +51,7 @@ def _sentence(dice: random.Random, n: int) -> str:
     mode=st.sampled_from(("prompt", "tool")),
     hidden=st.integers(0, 40),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_the_first_hits_are_the_same_however_many_are_asked_for(
     log: RecallWorld, words: list[str], sources: tuple[Source, ...], rerank: str, mode: str, hidden: int
 ) -> None:
