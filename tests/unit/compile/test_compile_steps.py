@@ -53,7 +53,7 @@ def test_three_steps_its_recall_included(world: RecallWorld) -> None:
     # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, other
     # sessions that are behind, new memories, stated rows
     # and the row of the prompt
-    assert calls == {"get_many": 6, "query": 8, "write": 2}
+    assert calls == {"get_many": 5, "query": 8, "write": 2}
 
 
 def test_without_a_recall_two_steps_a_comparison_and_the_prompts_row(world: RecallWorld) -> None:

@@ -50,7 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     "observability": {"config", "troubles", "aws_lambda_powertools"},
     "http": {
         *("version", "caching", "correlation", "domain", "ports", "scope", "store", "usecases", "observability"),
-        *("being_erased", "readable_table", "http", "pydantic", "pydantic_core", "typing_extensions"),
+        *("being_erased", "readable_table", "http", "pydantic", "pydantic_core", "typing_extensions", "_typeshed"),
     },
     "batch": {"correlation", "ports", "observing", "usecases", "observability"},
     "workers": {"correlation", "domain", "ports", "observing", "usecases", "observability", "workers"},

@@ -113,7 +113,7 @@ class Hidden:
 
 def row_key(keys: UserKeys, identifier: str) -> Key | None:
     """Return the key of the row of a memory or an utterance; None for a document, which is two rows
-    (``stages/documents.py``), and for an id of no known form."""
+    (``stages/hydrate.py``), and for an id of no known form."""
     if place := event_place(identifier):
         session, seq = place
         return keys.of_session(session).event(seq)
