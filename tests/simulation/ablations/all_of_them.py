@@ -382,7 +382,13 @@ ABLATIONS = _by_name(
             # Beside notes of every access, which come between more often.
             lambda: [*recall.searches_before_it_looks(), (note_access, "EXACT_TO", timedelta(0))],
         ),
-        Ablation("night token", "the token of a worker of the night", "nights", 1_000, nobody_owns_a_night),
+        Ablation(
+            "night token",
+            "the token of a worker of the night, without its lease",
+            "nights",
+            1_000,
+            nobody_owns_a_night,
+        ),
         Ablation("postponed", "sending a message again that was postponed", "hostile", 300, lost_postponement),
         Ablation(
             "left running",

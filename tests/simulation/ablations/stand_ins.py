@@ -22,6 +22,7 @@ from neve.store.memories import deleted_ops
 from neve.store.rows import put_retraction
 from neve.store.transact import transact
 from neve.usecases.ask.memories import list_memories
+from neve.usecases.core.jobs import carry_on
 from neve.usecases.core.jobs.finish_job import finish_job
 from neve.usecases.core.jobs.messages.compaction import RETRACT
 from neve.usecases.core.memories import replace_rows
@@ -289,7 +290,7 @@ def nights_rebuild_packs() -> list[Patch]:
 
 
 def nobody_owns_a_night() -> list[Patch]:
-    """A worker of the night that was taken for dead goes on."""
+    """A worker of the night that was taken for dead goes on; it is as soon as somebody looks."""
     cls = reflect_user._Batch
     committing = cls._committing
 
@@ -298,7 +299,7 @@ def nobody_owns_a_night() -> list[Patch]:
         work = replace(self.run.work, version=item["version"] if item else 0)
         return committing(replace(self, run=replace(self.run, work=work)), *cost, **counts)
 
-    return [(cls, "_committing", trusting)]
+    return [(cls, "_committing", trusting), (carry_on, "LEASE_S", 0)]
 
 
 def by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:
