@@ -97,18 +97,12 @@ ENDINGS = (
     Ending(re.compile(rf"{_EATS} (?:dairy|cheese|eggs){_AGAIN}"), ("diet",), True, re.compile("vegan")),
     Ending(re.compile(rf"{_EATS} (?P<what>\w+){_AGAIN}"), ("eats",)),
     Ending(
-        re.compile(r"^(?P<who>[\w-]+) is (?:dating|seeing|engaged)\b"),
-        ("marriage",),
-        beside=re.compile("single|divorc"),
-    ),
-    Ending(
         re.compile(
             rf"{_WHO}(?: said: We(?:'ve| have)?)? (?:sold|traded in|got rid of|gave away|scrapped|replaced|swapped)"
             rf" (?:the|their|our) {_WHAT}"
         ),
         ("thing", "pet"),
     ),
-    Ending(re.compile(rf"{_WHO} (?:switched|changed|moved)(?: over)? from (?:an?|the|their) {_WHAT}"), ("thing",)),
     Ending(re.compile(r"^(?:(?P<who>[\w-]+)'s )?(?P<what>\w+)(?: has)? (?:died|passed away)\b"), ("pet", "partner")),
     Ending(
         re.compile(

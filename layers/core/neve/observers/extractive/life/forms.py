@@ -246,12 +246,6 @@ FORMS: tuple[Form, ...] = (
         3,
         "favourite",
     ),
-    _form(
-        r" (?:has )?changed their mind[,:;]? (?:and )?their (?:new )?favou?rite (?P<of>[\w ]{1,40}?) (?:is|are)\b",
-        "PREFERENCE",
-        3,
-        "favourite",
-    ),
     _form(rf" (?:has )?changed their name to\b{_NAMED}", "PERSON", 5, "name"),
     _form(
         rf" (?:drives|is driving) (?:an?|the|their) (?:[\w-]+ ){{0,2}}{_NAME}", "BIOGRAPHY", 3, "thing car", many=True
@@ -263,13 +257,9 @@ FORMS: tuple[Form, ...] = (
         "thing",
         many=True,
     ),
-    _form(
-        rf" (?:has|owns) an? (?:\w+ )?(?P<of>{_THING})(?=$|[,.;]| (?:and|now)\b)", "BIOGRAPHY", 3, "thing", many=True
-    ),
     _form(rf" (?:has )?(?:got|bought|has) an? new (?P<of>{_OWN})\b", "BIOGRAPHY", 3, "thing", many=True),
     _form(rf" has an? (?:\w+ )?(?P<of>{_PET})\b", "PERSON", 4, "pet", many=True),
     _form(rf"'s (?:new )?(?P<of>{_PET})(?: is (?:called|named)|'s name is)\b", "PERSON", 3, "pet", many=True),
-    _form(rf" has an? (?:\w+ )?{_PARTNER}\b", "PERSON", 4, "partner", many=True),
     _form(
         rf"'s (?:new )?(?P<of>{_AT_WORK}) is(?: now)?(?: called| named)?{_WITH_A_NAME}",
         "PERSON",
