@@ -13,7 +13,6 @@ from neve.domain.compact.render import render_summary
 from neve.domain.compile.conversation import Image, Text
 from neve.domain.compile.shown_images import IMAGE_BYTES, LEFT_OUT
 from neve.domain.errors import NeveError
-from neve.domain.images.room import Taken
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import images_of
@@ -74,20 +73,6 @@ def load(world: RecallWorld, log: list[Event], asked: SessionEpoch | None = None
     return load_images(session(world), log, None, asked or PROMPTED, **more)
 
 
-def test_the_newest_images_have_room_and_the_others_stay_away(world: RecallWorld) -> None:
-    """Which are shown follows from the log until they have no room together; then half of it is left to the next."""
-    log = [event for n in (1, 3, 5) for event in (picture(world, n, HALF // 2), answer(n + 1))]
-    now = picture(world, 7, HALF // 2)
-    assert (shown(load(world, [*log, now])), load(world, [*log, now]).changes_history) == ([1, 3, 5, 7], False)
-    log += [now, answer(8)]
-    full = load(world, [*log, picture(world, 9, HALF // 2)])
-    assert (shown(full), full.left_out, full.changes_history, full.last_left_out) == ([7, 9], ((1, 5),), True, False)
-    then = load(
-        world, [*log, picture(world, 9, HALF // 2), answer(10)], replace(PROMPTED, images_left_out=full.left_out)
-    )
-    assert (shown(then), then.left_out, then.changes_history) == ([7, 9], ((1, 5),), False)
-
-
 def test_only_what_is_shown_is_read(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is a read of an object: a conversation about photos has dozens."""
     log = [picture(world, n, IMAGE_BYTES // 4 + 1) for n in range(1, 40)]
@@ -118,26 +103,6 @@ def test_before_the_first_prompt_all_the_room_is_used_and_no_epoch_begins(world:
     assert (shown(later), later.left_out, later.changes_history) == ([*range(23, 43, 2)], ((1, 21),), True)
 
 
-def test_an_older_large_image_gives_way_to_many_small_ones(world: RecallWorld) -> None:
-    log = [picture(world, 1, 100, side=2_001), *(picture(world, n, 100) for n in range(2, 62)), answer(62)]
-    assert shown(load(world, log, SessionEpoch("s1"))) == [*range(2, 62)]
-    log[-2] = picture(world, 61, 100, side=2_001)
-    assert shown(load(world, log, SessionEpoch("s1"))) == [*range(42, 62)]
-
-
-def test_images_by_an_address_count_and_take_no_bytes(world: RecallWorld) -> None:
-    links = [event(n, EventType.USER_MESSAGE, [LINK]) for n in range(1, 111)]
-    assert shown(load(world, [*links, answer(111)], SessionEpoch("s1"))) == [*range(11, 111)]
-    beside = load(world, [*links[:10], answer(11), picture(world, 12, IMAGE_BYTES)])
-    assert (shown(beside), beside.changes_history) == ([*range(1, 11), 12], False)
-
-
-def test_the_images_of_the_message_count(world: RecallWorld) -> None:
-    log = [*(picture(world, n, 100) for n in range(1, 20)), answer(20)]
-    beside = Wanted(beside=lambda _: Taken(2, 0, large=True))
-    assert shown(load(world, log, SessionEpoch("s1"), wanted=beside)) == [*range(2, 20)]
-
-
 def test_an_image_that_is_gone_is_told_from_then_on(world: RecallWorld) -> None:
     log = [picture(world, 1, 100), answer(2), picture(world, 3, 100), answer(4)]
     world.objects.delete(session(world).keys.image_object("1"))
@@ -145,12 +110,6 @@ def test_an_image_that_is_gone_is_told_from_then_on(world: RecallWorld) -> None:
     assert (shown(found), found.unusable, found.changes_history, found.missing) == ([3], ((1, 1),), True, False)
     again = load(world, log, replace(PROMPTED, images_unusable=found.unusable))
     assert (shown(again), again.unusable, again.changes_history) == ([3], ((1, 1),), False)
-
-
-def test_an_image_that_the_observer_was_refused_is_told(world: RecallWorld) -> None:
-    log = [replace(picture(world, 1, 100), images_refused=True), answer(2), picture(world, 3, 100)]
-    found = load(world, log)
-    assert (shown(found), found.unusable, found.changes_history) == ([3], ((1, 1),), True)
 
 
 def test_while_nobody_can_read_them_stored_images_are_told_and_nothing_is_kept(

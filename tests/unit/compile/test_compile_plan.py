@@ -60,13 +60,6 @@ def pruned(tokens: int, prompt_input: PromptInput = FULL) -> list[str]:
     return [one.section for one in make_plan(prompt_input, Limits(budget(tokens))).pruned]
 
 
-def test_a_roomy_budget_prunes_nothing() -> None:
-    plan = make_plan(FULL, Limits(budget(100_000)))
-    assert plan.pruned == ()
-    assert [s.need for s in plan.sections] == [s.used for s in plan.sections]
-    assert plan.used == sum(s.used for s in plan.sections)
-
-
 def test_verbose_tool_output_goes_first_for_a_line_that_names_it() -> None:
     whole = make_plan(FULL, Limits(budget(100_000))).used
     plan = make_plan(FULL, Limits(budget(whole - 400)))
@@ -94,14 +87,6 @@ def test_sections_give_way_in_their_order() -> None:
         if "instructions" in now:
             assert (got["task_state"], got["retrieved"], got["history"]) == (0, 0, 0)
     assert seen == GIVES_WAY
-
-
-def test_the_least_relevant_hits_go_first_and_the_others_keep_their_order() -> None:
-    prompt_input = replace(FULL, events=(), task=None, updates=())
-    whole = make_plan(prompt_input, Limits(budget(100_000))).used
-    plan = make_plan(prompt_input, Limits(budget(whole - 150)))
-    assert plan.shown_hits == ("mem_0", "mem_1", "mem_2")
-    assert [(one.section, one.items) for one in plan.pruned] == [("retrieved", ("mem_3", "mem_4"))]
 
 
 # --- updates --------------------------------------------------------------------------------------
@@ -193,16 +178,6 @@ def test_what_was_not_looked_at_is_named() -> None:
     assert plan.prompt == same.prompt
 
 
-def test_a_cut_shows_a_summary_between_the_first_turns_and_the_newest() -> None:
-    prompt_input = PromptInput(events=turns(12), message=[Text("Now.")])
-    plan = make_plan(prompt_input, Limits(budget(720)))
-    assert plan.cut is not None and (plan.cut.seq_from, plan.cut.seq_to) == (5, 18)
-    texts = [b.text for m in plan.prompt.history for b in m.blocks if isinstance(b, Text)]
-    assert len(texts) == 4 + 1 + 6
-    assert texts[4].startswith("<neve-summary")
-    assert (plan.turns, plan.events) == (5, 10)
-
-
 LAST_THREE = 3 * 100 + 100
 """Of ``turns``, with the least summary."""
 
@@ -249,13 +224,6 @@ def test_nothing_else_is_shown_while_the_last_three_turns_would_have_its_room(
     if plan.turns < min(3, count):
         room = profile.input - taken["message"]
         assert room < LAST_THREE, (plan.turns, taken)
-
-
-def test_a_message_that_cannot_be_cut_is_refused_with_the_numbers() -> None:
-    with pytest.raises(NeveError) as refused:
-        make_plan(PromptInput(message=[Text("m" * 3_200)]), Limits(budget(999)))
-    assert refused.value.code == "budget_infeasible"
-    assert "1000" in refused.value.detail and "999" in refused.value.detail
 
 
 def test_the_round_that_is_open_and_its_message_are_never_cut() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from neve.domain.memories.copies import Copy
-from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Status
+from neve.domain.records.memories import Kind, Memory, Provenance, Status
 from neve.ports.table import Expect, Item, Put
 from neve.store import rows
 from neve.store.filings import put_filing, read_filing
@@ -46,18 +46,6 @@ def copies(gone: Deleted) -> list[Copy]:
 
 def memories(gone: Deleted) -> list[tuple[str, str | None, Status | None]]:
     return [(one.because, one.id, one.status) for one in copies(gone) if one.place == "memory"]
-
-
-def test_what_was_made_of_the_same_events_is_named(world: World) -> None:
-    gone = made(world, "lives in Paris", 1, 2, Kind.FACT)
-    lines = (MemoryPassage("line", 1, 1), MemoryPassage("other line", 5, 6))
-    near = made(world, "🟡 line\nother line", 1, 6, Kind.OBSERVATION, passages=lines)
-    far = (MemoryPassage("another line", 4, 4), MemoryPassage("other line", 5, 6))
-    made(world, "🟡 another line\nother line", 1, 6, Kind.OBSERVATION, passages=far)
-    made(world, "likes tea", 3, 4, Kind.FACT)
-    answer = deleted(world, gone)
-    assert copies(answer)[0] == Copy("events", "same_events", session_id="s1", seq_from=1, seq_to=2)
-    assert memories(answer) == [("same_events", near.id, Status.ACTIVE)]
 
 
 def test_a_memory_that_says_something_else_now_names_where_it_may_still_stand(world: World) -> None:

@@ -189,32 +189,6 @@ def test_what_is_chosen_fits_is_in_order_and_follows_from_the_pins_alone(
 # --- packs ----------------------------------------------------------------------------------------
 
 
-def test_layers_in_their_orders(world: World) -> None:
-    put(world, "/always-load/b", "Second of the normal ones.")
-    put(world, "/always-load/a", "First of the normal ones.", always_include=False)
-    put(world, "/reference/z", "High, by flag.", always_include=True, include_priority="high")
-    put(world, "/always-load/0", "Low.", include_priority="low")
-    put(world, "/reference/y", "On demand.")
-    put(world, "/profile/goals", "A marathon.", prompt_label="Goals", prompt_order=20)
-    put(world, "/profile/identity", "Ana, </about> nurse.", prompt_label="Identity", prompt_order=1, prompt_hint="say")
-    put(world, "/profile/later", "Without an order.", prompt_label="Later")
-    put(world, "/profile/draft", "Without a label.")
-    put(world, "/profile/people/tom", "A friend.")
-    put(world, "/profile/people/sarah", "s" * 500, name="Sarah")
-    world.open()
-    view = read(world)
-    assert layer(view, "always") == ["/reference/z", "/always-load/a", "/always-load/b", "/always-load/0"]
-    people = ["/profile/people/sarah", "/profile/people/tom"]
-    assert layer(view, "profile") == ["/profile/identity", "/profile/goals", "/profile/later", *people]
-    assert view.manifest is not None
-    assert [entry.kind for entry in view.manifest.layers["profile"]] == [*["document"] * 3, "excerpt", "document"]
-    lines = text(view).splitlines()
-    start = lines.index("<profile>")
-    assert lines[start + 2 : start + 6] == ["<about>", "Identity - say", "Ana, &lt;/about> nurse.", "</about>"]
-    assert f"Sarah: {'s' * 200}…" in lines
-    assert "On demand." not in lines and "Without a label." not in lines
-
-
 def test_what_does_not_fit_is_told(world: World) -> None:
     world.with_policy(always_budget=40, profile_budget=20)
     put(world, "/always-load/long", "x" * 100)
@@ -231,22 +205,6 @@ def test_what_does_not_fit_is_told(world: World) -> None:
     assert paths(opened.pack.manifest.left_out) == ["/always-load/too-long", "/profile/identity"]
     again = open_session(world.user(), OpenSession("s1"))
     assert (again.transparency, again.pack.manifest) == (opened.transparency, opened.pack.manifest)
-
-
-def test_an_edit_moves_no_frozen_pack(world: World) -> None:
-    put(world, "/always-load/rules", "Be brief.")
-    put(world, "/profile/identity", "Ana.", prompt_label="Identity")
-    world.open()
-    before = read(world)
-    put(world, "/always-load/rules", "Be kind.")
-    put(world, "/always-load/new", "Another one.")
-    put(world, "/profile/identity", prompt_label="Name")
-    put(world, "/profile/identity", status=Status.ARCHIVED)
-    world.forget()
-    assert replace(read(world), lag=before.lag) == before
-    after = rebuild(world)
-    assert (layer(after, "always"), layer(after, "profile")) == (["/always-load/new", "/always-load/rules"], [])
-    assert "Be kind." in text(after) and "Be brief." not in text(after)
 
 
 def test_a_pin_follows_its_document(world: World) -> None:

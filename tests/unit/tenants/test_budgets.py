@@ -15,25 +15,6 @@ from neve.domain.tenants.policy import Policy
 NOTHING = Needs(system=0, instructions=0, pack=0, memories=0, history=0, history_floor=0, message=0, task=0)
 
 
-def test_compact_8k_has_its_numbers() -> None:
-    """docs/rules/values.md#compact_8k."""
-    budget = named_budget("compact_8k", 200_000)
-    assert (budget.total, budget.output, budget.input) == (8_000, 1_000, 7_000)
-    sections = (budget.system, budget.memories, budget.history, budget.task)
-    assert sections == (1_000, 2_000, 3_000, 1_000)
-    assert sum(sections) + budget.output == 8_000
-
-
-def test_window_200k_has_its_numbers() -> None:
-    """docs/rules/values.md#window_200k: 30,000 of input, 170,000 for the answer."""
-    budget = named_budget("window_200k", 1_000)
-    assert (budget.total, budget.output, budget.input) == (200_000, 170_000, 30_000)
-    assert (budget.system, budget.pack, budget.memories, budget.message, budget.history, budget.task) == (
-        *(8_000, 5_000, 10_000, 2_000, 12_000),
-        0,
-    )
-
-
 def test_the_default_profile_follows_the_window() -> None:
     """docs/rules/values.md#agentic."""
     budget = agentic(200_000)

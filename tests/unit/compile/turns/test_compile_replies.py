@@ -10,7 +10,6 @@ import pytest
 
 from neve.usecases.ask.compile.compile_context import Compiled
 from neve.usecases.ask.pack.read_pack import read_pack
-from neve.usecases.ask.recall.record_recall import get_recall
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from tests.unit.compile.compile_world import compiled, session
 from tests.unit.compile.turns.test_compile_rounds import messages, round_of
@@ -45,15 +44,6 @@ def shown(made: Compiled) -> str:
 
 def take_back(world: RecallWorld, seq: int, reason: Any = "deleted") -> None:
     retract_events(world.user().of_session("other"), Retract(seq, seq, reason))
-
-
-def test_a_short_reply_stands_with_its_question_and_the_ledger_has_both(strings: RecallWorld) -> None:
-    made = found(strings)
-    assert f"said: {REPLY}\n  in reply to user: {QUESTION}\n" in shown(made)
-    assert made.recall_id is not None
-    recorded = {hit["id"]: hit for hit in get_recall(strings.user(), made.recall_id).hits}
-    assert recorded[ITS_ID]["reply_to"] == QUESTION_ID
-    assert made.transparency[0].startswith("Loaded ")
 
 
 def test_without_another_call_of_the_table(strings: RecallWorld) -> None:

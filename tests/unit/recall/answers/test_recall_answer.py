@@ -3,23 +3,9 @@
 from __future__ import annotations
 
 from neve.domain.sessions.rendered_blocks import strip_rendered
-from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import estimate
-from neve.scope import Tenant
 from neve.usecases.ask.recall.answer import HIT_TOKENS, INJECTED_TOKENS
 from tests.unit.recall_world import RecallWorld
-
-
-def test_k_by_mode_policy_and_request(world: RecallWorld) -> None:
-    for n in range(12):
-        world.remember(f"tea number {n}")
-    world.pump()
-    assert len(world.found("tea")) == 5
-    assert len(world.found("tea", mode="tool")) == 8
-    assert len(world.found("tea", k=3)) == 3
-    world.tenant = Tenant(world.tenant.id, Policy(recall_limit=2, recall_tool_limit=4))
-    assert len(world.found("tea")) == 2
-    assert len(world.found("tea", mode="tool")) == 4
 
 
 def test_the_text_for_a_prompt(world: RecallWorld) -> None:

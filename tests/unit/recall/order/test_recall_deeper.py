@@ -93,15 +93,6 @@ def test_each_is_read_with_the_end_of_the_message_before_it_in_one_read_more(wor
     assert f"user: {LINES[0]}" in read_by(world), "nothing was said before it"
 
 
-def test_a_stage_without_the_model_says_so_only_to_who_asked_for_it(world: RecallWorld) -> None:
-    world.inner_cross_encoder = None
-    linear = order(ask(world, rerank="linear"))
-    assert (order(ask(world)), ask(world).degraded) == (linear, [])
-    assert (order(ask(world, rerank="deep")), ask(world, rerank="deep").degraded) == (linear, ["rerank:no_model"])
-    world.with_policy(rerank="deep")
-    assert ask(world).degraded == ["rerank:no_model"]
-
-
 @pytest.mark.parametrize(
     ("fault", "flag"),
     [("rerank=error", "rerank:error"), ("rerank=slow:20000", "rerank:timeout"), ("rerank=status:404", None)],

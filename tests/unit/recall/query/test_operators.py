@@ -5,9 +5,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
-from neve.usecases.ask.recall.answer import PLAIN_WORDS
 from neve.usecases.ask.recall.record_recall import get_recall
 from tests.unit.recall_world import RecallWorld
 
@@ -28,23 +25,6 @@ def outcomes(world: RecallWorld, query: str, **given: Any) -> dict[str, str]:
     """The outcome of each candidate of a tool's query, as the ledger tells it."""
     answer = world.ask(query, mode="tool", **given)
     return {hit["id"]: hit["outcome"] for hit in get_recall(world.user("ann"), str(answer.recall_id)).hits}
-
-
-@pytest.mark.parametrize("legs", [("vector",), ("lexical", "vector")])
-def test_an_excluded_word_keeps_a_row_out_of_the_vector_leg(world: RecallWorld, legs: tuple[str, ...]) -> None:
-    kid, daughter, son = (world.remember(text) for text in (KID, DAUGHTER, SON))
-    world.pump()
-    assert set(world.found("child paints", legs=legs, threshold=0)) == {kid, daughter, son}
-    seen = outcomes(world, "child paints -red", legs=legs, threshold=0)
-    assert seen == {kid: "returned", daughter: "holds_excluded", son: "holds_excluded"}
-
-
-@pytest.mark.parametrize("legs", [("vector",), ("lexical", "vector")])
-def test_a_phrase_is_required_of_the_vector_leg(world: RecallWorld, legs: tuple[str, ...]) -> None:
-    kid, daughter, son = (world.remember(text) for text in (KID, DAUGHTER, SON))
-    world.pump()
-    seen = outcomes(world, 'child paints "red kites"', legs=legs, threshold=0)
-    assert seen == {kid: "lacks_phrase", daughter: "returned", son: "lacks_phrase"}
 
 
 def test_what_the_question_says_does_not_lift_the_operators_of_the_query(world: RecallWorld) -> None:
@@ -88,39 +68,6 @@ def test_the_answer_says_by_which_operators_it_was_narrowed(world: RecallWorld) 
     assert phrase == 'Searched only for what holds "red kites", which the message quotes.'
     assert excluded == "Left out what holds son, which the message excludes by a minus."
     assert len(world.ask("who paints kites?").transparency) == 1
-
-
-@pytest.mark.parametrize("query", ['how do "paper kites" that my kid paints fly?', "the kid paints kites -paints"])
-def test_a_tools_operators_that_leave_nothing_are_given_up_and_this_is_said(world: RecallWorld, query: str) -> None:
-    kid = world.remember(KID)
-    for _ in range(2):
-        answer = world.ask(query, mode="tool", threshold=0, debug=True)
-        assert ([hit.id for hit in answer.hits], answer.result_state) == ([kid], "found")
-        assert answer.transparency == [f"Loaded 1 relevant entries: {kid}", PLAIN_WORDS]
-        world.pump()
-
-
-@pytest.mark.parametrize(
-    "message",
-    [
-        "Do I work Mon -Fri at the library or on weekends too?",
-        "Do I work Mon -Fri at the -library?",
-        'Who told me "work hard" about the library Mon-Fri?',
-        "the library OR not? -Mon",
-        "ls -library mon -fri",
-        "- library\n-Mon work",
-    ],
-)
-def test_nothing_that_a_person_types_excludes_or_requires(world: RecallWorld, message: str) -> None:
-    works, coat = (
-        world.remember("User works Mon-Fri at the city library."),
-        world.remember("A coat hangs in the attic."),
-    )
-    for _ in range(2):
-        answer = world.ask(message, threshold=0, legs=("lexical",))
-        assert [hit.id for hit in answer.hits if hit.id != coat] == [works]
-        assert answer.transparency[1:] == []
-        world.pump()
 
 
 def test_what_a_person_quotes_is_the_likelier_answer(world: RecallWorld) -> None:

@@ -12,7 +12,6 @@ from local.template import ROOT
 from neve.domain.recall.query import shape
 from neve.domain.recall.small_talk import COMMON, SEQUENCES, WORDS
 from neve.domain.words import QUERY_STOP_WORDS
-from neve.usecases.ask.recall.record_recall import get_recall
 from tests.unit.recall_world import RecallWorld
 
 SMALL_TALK = """
@@ -64,38 +63,12 @@ def test_the_docs_hold_the_whole_list() -> None:
     assert [sequence for sequence in SEQUENCES if sequence not in lines] == []
 
 
-@pytest.mark.parametrize("message", ["ok", "👍", "lol", "???", "thanks!", "the a of and", "Good morning!"])
-def test_a_prompt_of_small_talk_searches_and_embeds_nothing(world: RecallWorld, message: str) -> None:
-    world.remember(f"{message} is what User says. The a of and. It is good, thanks.")
-    world.pump()
-    world.calls.clear()
-    world.broken("lexical=error", "vector=error", "embed=error")
-    answer = world.ask(message)
-    assert (answer.hits, answer.result_state, answer.degraded) == ([], "none", [])
-    assert {name: report.status for name, report in answer.legs.items()} == {"lexical": "skipped", "vector": "skipped"}
-    assert world.calls.entries("embed") == []
-    record = get_recall(world.user("ann"), str(answer.recall_id))
-    assert (record.result_state, record.hits) == ("none", [])
-
-
 def test_what_nobody_has_indexed_yet_is_not_found_by_small_talk_either(world: RecallWorld) -> None:
     world.open()
     world.remember("Thanks is what User says.")
     world.say("thanks, ok")
     assert world.found("thanks", session_id="s1") == []
     assert len(world.found("thanks", session_id="s1", mode="tool")) == 2
-
-
-def test_a_tool_searches_whatever_it_is_asked(world: RecallWorld) -> None:
-    memory = world.remember("User is called what.")
-    world.pump()
-    assert world.found("what") == []
-    answer = world.ask("what", mode="tool")
-    assert [hit.id for hit in answer.hits] == [memory]
-    assert {report.status for report in answer.legs.values()} == {"complete"}
-    liked = world.remember("User answers with 👍 only.")
-    world.pump()
-    assert world.found("👍", mode="tool") == [liked]
 
 
 def test_a_prompt_without_time_was_not_searched(world: RecallWorld) -> None:
