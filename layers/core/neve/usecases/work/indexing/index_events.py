@@ -131,23 +131,15 @@ def batches_of_span(span: Span) -> Iterator[Span]:
 # --- what is in the log ---------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _StepPassages:
-    """The passages of one step: of the utterances in it, and of those just before it, whose neighbours are new."""
-
-    new: list[Passage]
-    before: list[Passage]
-
-
-def _step_passages(log: IndexedLog, span: Span) -> _StepPassages:
+def _step_passages(log: IndexedLog, span: Span) -> tuple[list[Passage], list[Passage]]:
+    """Make the passages of the utterances just before a step, whose neighbours are new, and of those in it."""
     first, last = span
     utterances = log.utterances_around(first, last)
     before = [utterance.seq for utterance in utterances if utterance.seq < first][-REINDEXED_BEFORE:]
     within = [utterance.seq for utterance in utterances if first <= utterance.seq <= last]
-    passages = utterance_passages(utterances, {*before, *within}, log.version)
-    return _StepPassages(
-        [p for p in passages if p.seq_from is not None and first <= p.seq_from <= last],
-        [p for p in passages if p.seq_from in before],
+    return (
+        utterance_passages(utterances, before, log.version),
+        utterance_passages(utterances, within, log.version),
     )
 
 
@@ -185,9 +177,9 @@ def confirm(
 
 def _index_words(data: SessionData[WordsPorts], seen: IndexedLog, span: Span) -> tuple[IndexedLog, bool]:
     """Write the words of one step and queue their vectors. Return as ``confirm``. Raises UserErased."""
-    step, search = _step_passages(seen, span), data.ports.search
+    search, (around, new) = data.ports.search, _step_passages(seen, span)
     model = search.model()
-    passages = [*with_known_vectors(data, model, step.before), *step.new]
+    passages = [*with_known_vectors(data, model, around), *new]
     if passages:
         search.upsert(data.keys.owner, passages)
     last, before = span[1], seen.row.indexed_seq
@@ -257,7 +249,7 @@ class _Vectors:
         UserErased."""
         for _ in range(CONTEXTS):
             try:
-                written = self._write(_step_passages(log, span), log)
+                written = self._write(log, span)
             except LogMoved:
                 log = read_log(self.data, log.head.incarnation)
                 continue
@@ -268,20 +260,21 @@ class _Vectors:
                 return _Done(log, bool(written.again), written.lacking_from)
         return _Done(log, again=True)
 
-    def _write(self, step: _StepPassages, log: IndexedLog) -> _Written | None:
+    def _write(self, log: IndexedLog, span: Span) -> _Written | None:
         """Embed and write one step; None when not one text could be embedded and a later attempt may do better. Raises
         OutOfTime, LogMoved, UserErased."""
+        before, new = _step_passages(log, span)
         checks = partial(_checks, self.data, log)
-        found = vectors_for(self.data, checks, passage_texts(step.new), passage_texts(step.before))
+        found = vectors_for(self.data, checks, passage_texts(new), passage_texts(before))
         if found.late:
             raise OutOfTime
-        if step.new and found.failed >= {p.text for p in step.new}:
+        if new and found.failed >= {p.text for p in new}:
             return None
-        passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*step.before, *step.new)]
+        passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*before, *new)]
         written = passages if self.reindexing else [p for p in passages if p.vector is not None]
         if written:
             self.data.ports.search.upsert(self.data.keys.owner, written)
-        lacking = [p for p in step.new if found.wanted and p.text not in found.vectors]
+        lacking = [p for p in new if found.wanted and p.text not in found.vectors]
         if self.reindexing or found.unavailable is not None:
             return _Written(written, lacking_from=min(_seqs(lacking), default=None))
         return _Written(written, again=_seqs(lacking))

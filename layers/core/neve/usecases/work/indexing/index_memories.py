@@ -58,7 +58,7 @@ def index_memory_words(
     Return id and rev of the rows whose vectors are to be made next, and the ids that are to be told again, because the
     worker ends before. Raises StoreUnavailable."""
     index = _Projection(data, revs, collection, left)
-    found = collection.find(data.ports.table, data.keys, list(revs))
+    found, _ = collection.find(data.ports.table, data.keys, list(revs))
     gone = index.forget_gone(found)
     for identifier in gone:
         collection.clear_away(data, identifier)
@@ -167,7 +167,7 @@ class _Projection(Generic[R]):
         identifier, table, keys = str(row.id), self.data.ports.table, self.data.keys
 
         def attempt() -> bool:
-            now = self.collection.find(table, keys, [identifier]).get(identifier)
+            now = self.collection.find(table, keys, [identifier])[0].get(identifier)
             if now is None:
                 self.forget(identifier, max(row.rev, self.revs[identifier]))
             if now is None or now.rev != row.rev:
@@ -214,7 +214,7 @@ def _with_known_vectors(data: UserData[WordsPorts], part: Iterable[R], passages:
 def _embed(index: _Projection[R], data: UserData[IndexingPorts], lacks: Callable[[R], bool]) -> set[str]:
     """Index the rows with their vectors, without those that there was no time to embed whole: their words are there,
     their vectors are kept. Return the ids of those that have none, because the embedder did not work."""
-    found, head = index.collection.find_with(data.ports.table, data.keys, list(index.revs), data.keys.head)
+    found, head = index.collection.find(data.ports.table, data.keys, list(index.revs), data.keys.head)
     checks, failed = checks_of_user(data, rows.read_head(head)), set[str]()
     index.forget_gone(found)
     try:

@@ -3,7 +3,7 @@ collection knows where its rows are and what passages they have; everything else
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal, Protocol, TypeVar
 
@@ -44,13 +44,11 @@ class IndexedCollection(Protocol[R]):
     @property
     def kind(self) -> Kind: ...
 
-    def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, R]:
-        """Read the rows that are there, by id, as they are now. Their texts may be missing."""
-
-    def find_with(
-        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
+    def find(
+        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key | None = None
     ) -> tuple[dict[str, R], Item | None]:
-        """Read the rows, and the row ``beside`` in the same read."""
+        """Read the rows that are there, by id, as they are now, and the row ``beside`` in the same read. Their texts
+        may be missing."""
 
     def whole(self, data: UserData[Stores], found: Iterable[R]) -> dict[str, R]:
         """Return the rows with their texts, by id. A row without one was deleted meanwhile."""
@@ -72,19 +70,13 @@ class IndexedCollection(Protocol[R]):
 class _Memories:
     kind: Kind = "memory"
 
-    def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, Memory]:
-        return self._read(keys, ids, table.get_many([keys.memory(i) for i in ids]) if ids else {})
-
-    def find_with(
-        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
+    def find(
+        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key | None = None
     ) -> tuple[dict[str, Memory], Item | None]:
-        found = table.get_many([beside, *(keys.memory(i) for i in ids)])
-        return self._read(keys, ids, found), found.get(beside)
-
-    @staticmethod
-    def _read(keys: UserKeys, ids: Sequence[str], found: Mapping[Key, Item]) -> dict[str, Memory]:
         places = {i: keys.memory(i) for i in ids}
-        return {i: rows.read_memory(found[key]) for i, key in places.items() if key in found}
+        found = table.get_many([*([beside] if beside else []), *places.values()])
+        there = {i: rows.read_memory(found[key]) for i, key in places.items() if key in found}
+        return there, found.get(beside) if beside else None
 
     @staticmethod
     def whole(_data: UserData[Stores], found: Iterable[Memory]) -> dict[str, Memory]:
@@ -115,23 +107,14 @@ class _Memories:
 class _Documents:
     kind: Kind = "document"
 
-    def find(self, table: Table, keys: UserKeys, ids: Sequence[str]) -> dict[str, Document]:
-        return self._look(table, keys, ids, {})[0] if ids else {}
-
-    def find_with(
-        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key
+    def find(
+        self, table: Table, keys: UserKeys, ids: Sequence[str], beside: Key | None = None
     ) -> tuple[dict[str, Document], Item | None]:
-        found, first = self._look(table, keys, ids, {"beside": beside})
-        return found, first.get(beside)
-
-    @staticmethod
-    def _look(
-        table: Table, keys: UserKeys, ids: Sequence[str], beside: Mapping[str, Key]
-    ) -> tuple[dict[str, Document], Mapping[Key, Item]]:
-        """Read where the documents are, then the rows there; return them, and what the first read found. A document
-        that has moved between the two is looked for again."""
+        """Read where the documents are, then the rows there. A document that has moved between the two is looked for
+        again."""
         places = {i: keys.document_place(i) for i in ids}
-        first = at = table.get_many([*beside.values(), *places.values()])
+        at = table.get_many([*([beside] if beside else []), *places.values()])
+        also = at.get(beside) if beside else None
         known: dict[str, Document] = {}
         for _ in range(_LOOKS):
             heads = {i: keys.document(at[place]["path"]) for i, place in places.items() if place in at}
@@ -142,7 +125,7 @@ class _Documents:
             if not places:
                 break
             at = table.get_many(list(places.values()))
-        return known, first
+        return known, also
 
     @staticmethod
     def whole(data: UserData[Stores], found: Iterable[Document]) -> dict[str, Document]:

@@ -7,15 +7,14 @@ again, pays for no text twice."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import TypeVar
 
 from neve.domain.records.documents import Document
-from neve.domain.records.memories import EmbeddingState, Memory
+from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Span, Spans
 from neve.domain.records.users import UserHead
 from neve.ports.engines import IndexingPorts
@@ -32,6 +31,7 @@ from neve.store.keys import MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
 from neve.store.session_state import state_rows
 from neve.store.tenants.directory import all_tenants, users_of
+from neve.store.transact import batches
 from neve.usecases.ask.documents.list_documents import heads_below
 from neve.usecases.core.lag.indexed_row import IndexedRow, read_indexed
 from neve.usecases.work.indexing.by_kind import INDEXED_COLLECTIONS
@@ -40,6 +40,7 @@ from neve.usecases.work.indexing.index_events import batches_of_span, reindex_ev
 from neve.usecases.work.indexing.index_memories import NEVER_RECALLED, reindex_memories
 from neve.usecases.work.indexing.indexed_collections import Kind
 from neve.usecases.work.indexing.indexed_log import gone_from, read_log
+from neve.usecases.work.indexing.requeue import lacks_something
 
 T = TypeVar("T")
 
@@ -105,11 +106,11 @@ def reindex(
 
     def make_up() -> None:
         for owner, before in everybody():
-            work.make_up(owner, before)
+            work.bring(owner, before, in_use=True)
 
     for _ in range(ROUNDS):
         for owner, before in everybody():
-            filled[owner] = work.fill(owner, before)
+            filled[owner] = work.bring(owner, before, in_use=False)
     _try_embedder(ports.embedder)
     switch()
     make_up()
@@ -147,10 +148,11 @@ class _Filling:
     on_progress: OnProgress
     done: Reindexed = field(default_factory=Reindexed)
 
-    def fill(self, owner: UserKeys, before: _Seen) -> _Seen:
-        """Bring in what was not filled in before, and take out what is gone. A row that is still on its way to the
-        index in use is left to its own message: it would be noted as indexed."""
-        self.done.users += before.incarnation == _NEW
+    def bring(self, owner: UserKeys, before: _Seen, *, in_use: bool) -> _Seen:
+        """Bring in what was not brought in before, and take out what is gone. Until the index is ``in_use``, a row that
+        is still on its way to the other one is left to its own message: it would be noted as indexed. From then on,
+        what any row lacks is made up for."""
+        self.done.users += before.incarnation == _NEW and not in_use
         head, before = self._current_state(owner, before)
         if head.state != "active":
             return _Seen(head.incarnation)
@@ -158,21 +160,20 @@ class _Filling:
         lacking: set[str] = set()
         for kind in KINDS:
             now, seen = self._rows(owner, kind), before.revs.get(kind, {})
-            settled = {i: one.rev for i, one in now.items() if one.rev_at is None}
-            changed = {i: rev for i, rev in settled.items() if seen.get(i) != rev or i in before.lacking}
+            settled = {i: one for i, one in now.items() if in_use or one.rev_at is None}
+            changed = {
+                i: one.rev
+                for i, one in settled.items()
+                if seen.get(i) != one.rev or i in before.lacking or (in_use and lacks_something(one))
+            }
             lacking |= self._index(owner, kind, changed | {i: rev for i, rev in seen.items() if i not in now})
-            revs[kind] = {i: rev for i, rev in seen.items() if i in now} | settled
-        spans = self._gone(owner)
-        whole = {
-            row.session: self._index_log(
-                owner,
-                head,
-                row.session,
-                (self._first_seq_to_read(owner, head, row, before, spans), row.indexed_seq),
-                in_use=False,
-            )
-            for row in self._logs(owner)
-        }
+            there = {i: rev for i, rev in seen.items() if i in now}
+            revs[kind] = there | {i: one.rev for i, one in settled.items()}
+        spans, whole = self._gone(owner), dict[str, int]()
+        for row in self._logs(owner):
+            first = self._first_seq_to_read(owner, head, row, before, spans)
+            first = min(first, _first_to_note(row)) if in_use else first
+            whole[row.session] = self._index_log(owner, head, row.session, (first, row.indexed_seq), in_use=in_use)
         return _Seen(head.incarnation, revs, frozenset(lacking), whole, spans)
 
     def _current_state(self, owner: UserKeys, before: _Seen) -> tuple[UserHead, _Seen]:
@@ -184,30 +185,11 @@ class _Filling:
         self.into.search.erase(owner.owner)
         return head, _Seen(_NEW)
 
-    def make_up(self, owner: UserKeys, before: _Seen) -> None:
-        """Bring what was filled in to what the rows say now."""
-        head, before = self._current_state(owner, before)
-        if head.state != "active":
-            return
-        for kind in KINDS:
-            now, seen = self._rows(owner, kind), before.revs.get(kind, {})
-            gone = {i: rev for i, rev in seen.items() if i not in now}
-            changed = {
-                i: one.rev
-                for i, one in now.items()
-                if seen.get(i) != one.rev or i in before.lacking or _lacks_something(one)
-            }
-            self._index(owner, kind, gone | changed)
-        spans = self._gone(owner)
-        for row in self._logs(owner):
-            first = min(self._first_seq_to_read(owner, head, row, before, spans), _first_to_note(row))
-            self._index_log(owner, head, row.session, (first, row.indexed_seq), in_use=True)
-
     def _index(self, owner: UserKeys, kind: Kind, revs: Mapping[str, int]) -> set[str]:
         """Index the rows; return the ids of those without vectors. Raises EmbedAgain."""
         collection, size = INDEXED_COLLECTIONS[kind]
         lacking: set[str] = set()
-        for part in _parts(list(revs), size):
+        for part in batches(revs, lambda _: 1, most=size):
             part_revs = {identifier: revs[identifier] for identifier in part}
             lacking.update(
                 self._retry_work(
@@ -284,13 +266,3 @@ def _first_to_note(row: IndexedRow) -> int:
     use."""
     lacking = (first for first, _ in row.not_embedded((1, row.indexed_seq)))
     return min(next(lacking, row.indexed_seq + 1), row.without_vectors_from or row.indexed_seq + 1)
-
-
-def _lacks_something(row: Memory | Document) -> bool:
-    return row.rev_at is not None or row.embedding_state is EmbeddingState.FAILED
-
-
-def _parts(ids: Sequence[str], size: int) -> Iterator[list[str]]:
-    left = iter(ids)
-    while part := list(islice(left, size)):
-        yield part

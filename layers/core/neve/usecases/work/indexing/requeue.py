@@ -30,7 +30,7 @@ from neve.store.keys import (
     due_shard,
 )
 from neve.store.partitions import all_rows, due_rows
-from neve.store.transact import transact
+from neve.store.transact import batches, transact
 from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.core.lag.indexed_row import read_indexed
 from neve.usecases.core.lag.memory_lag import Progress, Unreadable, progress_of
@@ -97,9 +97,7 @@ def first_shard(now: datetime) -> int:
 
 def row_parts(found: Iterable[T]) -> Iterator[list[T]]:
     """Yield the rows in lists of ``PART``."""
-    rest = iter(found)
-    while part := list(islice(rest, PART)):
-        yield part
+    return batches(found, lambda _: 1, most=PART)
 
 
 def _take_most(found: Iterable[T], share: TimeShare) -> list[T]:
@@ -186,7 +184,7 @@ def _indexed(
                     raise
                 unreadable(error)
                 continue
-            if _lacks_something(one):
+            if lacks_something(one):
                 yield places[key], one
 
 
@@ -194,7 +192,7 @@ def _read(item: Item) -> Memory | Document:
     return rows.read_memory(item) if item["type"] == "memory" else read_document(item)
 
 
-def _lacks_something(row: Memory | Document) -> bool:
+def lacks_something(row: Memory | Document) -> bool:
     return row.rev_at is not None or row.embedding_state is EmbeddingState.FAILED
 
 
@@ -249,9 +247,9 @@ def _stamp(ports: Ports, item: Item, row: Memory | Document, now: datetime) -> b
     def attempt() -> bool:
         nonlocal current
         if current is None:
-            current = collection.find(ports.table, keys, [identifier]).get(identifier)
+            current = collection.find(ports.table, keys, [identifier])[0].get(identifier)
         read, current = current, None  # another attempt reads the row again
-        if read is None or not _lacks_something(read):
+        if read is None or not lacks_something(read):
             return False
         stamped = replace(read, embed_queued_at=iso(now))
         if read.rev_at is None:
