@@ -111,7 +111,7 @@ FIRST_DEPLOYMENT = (
 TIME = (
     Safeguard(
         "a longer answer is cut off by its tokens, and not by its time",
-        *("layers/core/neve/observers/prompted.py", "min(room, writable(within_s))", "room"),
+        *("layers/core/neve/observers/prompted.py", "min(room, writable_tokens(within_s))", "room"),
         "tests/unit/observers/test_prompted_observer.py"
         "::test_an_answer_is_cut_off_by_its_tokens_before_its_time_is_over",
     ),
