@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from neve.domain.memories.visibility import born
 from neve.domain.records.jobs import Job
-from neve.ports.table import Item, Key
+from neve.ports.table import Item, Key, key_of
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys, job_of_export
 from neve.usecases.core.jobs.queued_jobs import EXPORT
@@ -79,7 +79,7 @@ def what_is_loaded_is_what_was_told(run: Run) -> Found:
 def _exports(run: Run, keys: UserKeys) -> Iterator[tuple[Job, Item]]:
     """Of the user as they are by now: an erasure takes the jobs, too."""
     for item in run.cloud.table.rows.values():
-        if item["type"] == "job" and item["kind"] == EXPORT and item["tenant_id"] == keys.tenant:
+        if item["type"] == "job" and item["kind"] == EXPORT and key_of(item) == keys.job(item["id"]):
             job = rows.read_job(item)
             if job.user_id == keys.user:
                 yield job, item
