@@ -17,7 +17,7 @@ from tests.unit.recall_world import RecallWorld
 
 ASKED = "Steel strings?"
 QUESTION = "Which of them did your aunt from Bergen put on the old cello, the ones that the shop had on sale last week?"
-REPLY, ITS_ID, QUESTION_ID = "Steel strings.", "evt:other:2", "evt:other:1"
+REPLY, ITS_ID = "Steel strings.", "evt:other:2"
 
 
 @pytest.fixture
