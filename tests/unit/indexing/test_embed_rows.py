@@ -173,28 +173,6 @@ def test_a_deleted_row_that_is_imported_again_is_recalled_at_once_and_later(
         assert indexed(world) == 1
 
 
-def test_a_worker_that_comes_behind_a_deletion_brings_nothing_back(
-    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It had read the row before, and dies behind its write: nobody looks at the row again."""
-    written: list[Passage] = []
-    upsert = world.index.upsert
-
-    def watching(owner: Owner, passages: Sequence[Passage]) -> None:
-        written.extend(passages)
-        upsert(owner, passages)
-
-    with monkeypatch.context() as watched:
-        watched.setattr(world.index, "upsert", watching)
-        tea = world.remember("Ann likes green tea")
-        world.pump()
-    assert {passage.vector is not None for passage in written} == {False, True}
-    delete_memory(world.user("ann"), tea, None)
-    world.pump()
-    upsert(world.user("ann").keys.owner, written)
-    assert (indexed(world), world.found("green tea")) == (0, [])
-
-
 def test_without_an_embedder_rows_are_indexed_by_their_words(tmp_path: Path) -> None:
     world = RecallWorld.make(tmp_path, NoEmbedder())
     tea = world.remember("Mary drinks tea")
@@ -472,15 +450,6 @@ def test_what_says_the_same_as_something_deleted_is_embedded_once_more(world: Re
     update_memory(world.user(), same, MemoryChange({"tags": ("drinks",)}), None)
     world.pump()
     assert world.found("Mary drinks tea", legs=("vector",), threshold=0.0) == [same]
-
-
-def test_an_older_message_after_a_newer_one_changes_nothing(world: RecallWorld) -> None:
-    tea = world.remember("Mary drinks tea")
-    old = world.dispatch()
-    update_memory(world.user("ann"), tea, MemoryChange({"text": "Mary drinks rum"}), None)
-    world.pump()
-    assert world.embed(old) == {}
-    assert world.found("rum", legs=("vector",), threshold=0.0) == [tea] and indexed(world) == 1
 
 
 def test_a_citation_while_it_was_indexed_is_kept(world: RecallWorld) -> None:

@@ -60,21 +60,6 @@ def retract(world: RecallWorld, first: int, last: int) -> list[Message]:
     return messages
 
 
-def test_a_passage_behind_a_hole_keeps_the_words_behind_it(world: RecallWorld, context: Context) -> None:
-    append(world, "one", 1, "three", 1, "five", 1, "seven", 2, "ten")
-    assert context[5] == {-2: "one", -1: "three", 1: "seven", 2: "ten"}
-    retract(world, 1, 1)
-    assert context[3] == {1: "five", 2: "seven"}
-    assert context[5] == {-1: "three", 1: "seven", 2: "ten"}
-
-
-def test_a_passage_before_a_hole_keeps_the_words_before_it(world: RecallWorld, context: Context) -> None:
-    append(world, "one", 5, "seven", 5, "thirteen", 5, "nineteen", 5, "twenty-five")
-    retract(world, 25, 25)
-    assert context[13] == {-2: "one", -1: "seven", 1: "nineteen"}
-    assert context[19] == {-2: "seven", -1: "thirteen"}
-
-
 @pytest.mark.parametrize("together", [False, True])
 @pytest.mark.parametrize("calls", [7, 8, 15, 19, 40, 60])
 def test_words_leave_passages_behind_many_calls_of_tools(

@@ -146,16 +146,6 @@ def test_the_index_follows_the_log(world: RecallWorld, written: list[Passage]) -
     assert (indexed_seq(world), usage(world)) == (5, (5, 0))
 
 
-def test_tool_events_are_stepped_over(world: RecallWorld, written: list[Passage]) -> None:
-    call = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
-    events = [NewEvent(EventType.USER_MESSAGE, "find tea"), call, NewEvent(EventType.ASSISTANT_RESPONSE, "found")]
-    append_events(world.user("ann").of_session("s1"), events)
-    world.pump()
-    assert seqs(written) == ([1, 3], [1, 3])
-    assert {(p.seq_from, around(p).get(-1)) for p in written} == {(1, None), (3, "user: find tea")}
-    assert indexed_seq(world) == 3
-
-
 @pytest.mark.parametrize(("calls", "together"), [(7, False), (15, False), (40, True), (19, True)])
 def test_vectors_come_in_whatever_their_order_and_the_calls_of_tools_between(
     world: RecallWorld, written: list[Passage], calls: int, together: bool
