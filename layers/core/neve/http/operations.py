@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, Self, TypedDict
+from typing import Any, ClassVar, Generic, Literal, NamedTuple, Self, TypedDict, cast
 
 from pydantic import BaseModel, ConfigDict, RootModel
 from typing_extensions import TypeVar  # the standard library's has a default from Python 3.13 on
@@ -13,10 +13,7 @@ from typing_extensions import TypeVar  # the standard library's has a default fr
 from neve.domain.given import Given
 from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-R = TypeVar("R", bound="DataclassInstance")
+R = TypeVar("R")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Scope = Literal["chat", "records", "admin", "documents"]
 USER_WRITE = ("conflict", "erasing", "user_closed")
@@ -38,7 +35,7 @@ class Body(Given):
 def record_of(given: BaseModel, record: type[R], **own: Any) -> R:
     """Make a record of what was given: each of its fields is the model's of that name, a list as a tuple, unless
     ``own`` gives it. A field that neither has keeps its default."""
-    names = {field.name for field in fields(record)} & type(given).model_fields.keys() - own.keys()
+    names = {field.name for field in fields(cast(Any, record))} & type(given).model_fields.keys() - own.keys()
     values = ((name, getattr(given, name)) for name in names)
     return record(**{name: tuple(value) if isinstance(value, list) else value for name, value in values}, **own)
 
@@ -96,7 +93,7 @@ class Response:
     headers: Mapping[str, str] | None = None
 
 
-class Route(TypedDict):
+class CallRoute(TypedDict):
     method: Method
     path: str
     id: str
@@ -104,10 +101,10 @@ class Route(TypedDict):
     scope: Scope | None
 
 
-def route(method: Method, path: str, name: str, tag: str, scope: Scope | None) -> Route:
+def route(method: Method, path: str, name: str, tag: str, scope: Scope | None) -> CallRoute:
     """Say of a call in one line what it is, by which name the description has it and among which, and who may make
     it."""
-    return Route(method=method, path=path, id=name, tag=tag, scope=scope)
+    return CallRoute(method=method, path=path, id=name, tag=tag, scope=scope)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,9 +11,9 @@ How a function is written
            hits: list[HitView]
 
        RECALL = Operation(
-           method="POST", path="/v1/users/{user_id}/recall",    # exactly the template's resource path
-           id="recall", tag="recall", summary="Search everything that is not in the pack.",
-           scope="chat", query=Nothing, body=RecallBody,
+           **route("POST", "/v1/users/{user_id}/recall", "recall", tag="recall", scope="chat"),
+           summary="Search everything that is not in the pack.",
+           body=RecallBody,                                     # the path is exactly the template's
            responses={200: Response("Candidates, best first.", RecallView)},
            codes=("session_not_found",), answers_without_stores=True,
        )

@@ -24,10 +24,7 @@ from neve.usecases.ask.recall.stages.legs import note_legs
 
 
 def recall_answer(
-    ports: Ports,
-    recording: Recording,
-    cold_start_ms: float | None,
-    shown: Callable[[RecallAnswer], View] | None = None,
+    ports: Ports, recording: Recording, cold_start_ms: float | None, shown: Callable[[RecallAnswer], View] | None = None
 ) -> Answer:
     """Answer with what was recalled. ``shown``: what of it the answer's body is; None: all of it. The body is made
     while the ledger row is being written, and once more where there is none."""

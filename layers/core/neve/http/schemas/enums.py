@@ -75,8 +75,7 @@ RecallMode = TypeAliasType("RecallMode", Literal["prompt", "tool"])
 RecallScope = TypeAliasType("RecallScope", Literal["all", "session", "global"])
 Source = TypeAliasType("Source", Literal["memory", "document", "event"])
 HitKind = TypeAliasType(
-    "HitKind",
-    Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "document", "event"],
+    "HitKind", Literal["observation", "reflection", "fact", "session_summary", "note", "manual", "document", "event"]
 )
 Leg = TypeAliasType("Leg", Literal["lexical", "vector"])
 LegStatus = TypeAliasType("LegStatus", Literal["complete", "skipped", "error"])

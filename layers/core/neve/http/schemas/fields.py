@@ -99,9 +99,7 @@ def _filled(text: str) -> str:
 
 
 Identifier = Annotated[
-    str,
-    AfterValidator(_identifier),
-    Field(min_length=1, max_length=128, json_schema_extra={"pattern": f"^{NAME}$"}),
+    str, AfterValidator(_identifier), Field(min_length=1, max_length=128, json_schema_extra={"pattern": f"^{NAME}$"})
 ]
 Time = Annotated[
     str,

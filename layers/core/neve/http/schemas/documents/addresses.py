@@ -9,9 +9,7 @@ from pydantic import AfterValidator, Field
 from neve.domain.documents.paths import MAX_GIVEN, PATH_RULE, normal_path, normal_prefix
 
 DocumentPath = Annotated[
-    str,
-    AfterValidator(normal_path),
-    Field(min_length=1, max_length=MAX_GIVEN, description=f"A path {PATH_RULE}."),
+    str, AfterValidator(normal_path), Field(min_length=1, max_length=MAX_GIVEN, description=f"A path {PATH_RULE}.")
 ]
 """Decomposed letters count two before they are put together."""
 DocumentPrefix = Annotated[

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
+from typing import Annotated, Any, Protocol, TypeVar, cast
 
 from pydantic import AfterValidator, BaseModel, Field
 
@@ -14,10 +14,7 @@ from neve.domain.sessions.frames import one_line
 from neve.http.operations import record_of
 from neve.http.schemas.fields import Filled, Label, Name
 
-if TYPE_CHECKING:
-    from _typeshed import DataclassInstance
-
-R = TypeVar("R", bound="DataclassInstance")
+R = TypeVar("R")
 MAX_TEXT = 64_000
 MAX_REASON = 2_000
 
@@ -29,9 +26,7 @@ def _memory_id(text: str) -> str:
 
 
 MemoryId = Annotated[
-    str,
-    AfterValidator(_memory_id),
-    Field(min_length=1, max_length=64, json_schema_extra={"pattern": f"^{MEMORY_ID}$"}),
+    str, AfterValidator(_memory_id), Field(min_length=1, max_length=64, json_schema_extra={"pattern": f"^{MEMORY_ID}$"})
 ]
 Text = Annotated[Filled, Field(max_length=MAX_TEXT)]
 _EACH_ONCE = AfterValidator(lambda given: list(dict.fromkeys(given)))
@@ -46,10 +41,7 @@ Confidence = Annotated[
     float, Field(ge=0, le=1, description="Kept to six places."), AfterValidator(lambda given: round(given, 6))
 ]
 
-_FIELDS_OF = {
-    "fact": ("category", "by"),
-    "session_summary": ("outcome", "emotional_tone", "key_topics"),
-}
+_FIELDS_OF = {"fact": ("category", "by"), "session_summary": ("outcome", "emotional_tone", "key_topics")}
 _NEEDED_BY = {"fact": ("category",), "session_summary": ("outcome", "session_id")}
 
 
@@ -58,9 +50,9 @@ _ENUMS = {"kind": Kind, "scope": Scope, "priority": Priority, "status": Status}
 
 def memory_record(given: BaseModel, record: type[R], **own: Any) -> R:
     """Make a record of the fields of a memory, as ``record_of`` does, with the domain's enums."""
-    names = {field.name for field in fields(record)} & _ENUMS.keys()
-    cast = {name: _ENUMS[name](value) for name in names if (value := getattr(given, name, None)) is not None}
-    return record_of(given, record, **cast, **own)
+    names = {field.name for field in fields(cast(Any, record))} & _ENUMS.keys()
+    enums = {name: _ENUMS[name](value) for name in names if (value := getattr(given, name, None)) is not None}
+    return record_of(given, record, **enums, **own)
 
 
 class KindFields(Protocol):

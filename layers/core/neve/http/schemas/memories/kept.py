@@ -100,10 +100,7 @@ CREATE_MEMORY = Operation(
     " 200 when a fact was known already, or is not kept.",
     query=CreateQuery,
     body=CreateBody,
-    responses={
-        200: Response("Nothing new was written.", KeptView),
-        201: Response("The stored memory.", KeptView),
-    },
+    responses={200: Response("Nothing new was written.", KeptView), 201: Response("The stored memory.", KeptView)},
     codes=("pii_blocked", "session_not_found", "memory_not_found", *USER_WRITE),
     idempotent=True,
 )

@@ -152,8 +152,7 @@ class ComponentsView(TypedDict):
     ]
     rerank: NotRequired[
         Annotated[
-            float,
-            Field(description="Log odds by the rerank stage, which orders hits when utterances are among them."),
+            float, Field(description="Log odds by the rerank stage, which orders hits when utterances are among them.")
         ]
     ]
     deep: NotRequired[
