@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Lock
-from typing import TYPE_CHECKING, Any, Literal, overload
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
 
 if TYPE_CHECKING:
     from boto3 import Session
@@ -67,34 +67,25 @@ _making = Lock()
 _sessions: list[Session] = []
 
 
+class Where(TypedDict, total=False):
+    endpoint_url: str | None
+    session: Session | None
+
+
 @overload
-def aws_client(
-    service: Literal["dynamodb"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> DynamoDBClient: ...
+def aws_client(service: Literal["dynamodb"], **where: Unpack[Where]) -> DynamoDBClient: ...
 @overload
-def aws_client(
-    service: Literal["dynamodbstreams"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> DynamoDBStreamsClient: ...
+def aws_client(service: Literal["dynamodbstreams"], **where: Unpack[Where]) -> DynamoDBStreamsClient: ...
 @overload
-def aws_client(
-    service: Literal["s3"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> S3Client: ...
+def aws_client(service: Literal["s3"], **where: Unpack[Where]) -> S3Client: ...
 @overload
-def aws_client(
-    service: Literal["sqs"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> SQSClient: ...
+def aws_client(service: Literal["sqs"], **where: Unpack[Where]) -> SQSClient: ...
 @overload
-def aws_client(
-    service: Literal["secretsmanager"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> SecretsManagerClient: ...
+def aws_client(service: Literal["secretsmanager"], **where: Unpack[Where]) -> SecretsManagerClient: ...
 @overload
-def aws_client(
-    service: Literal["bedrock-runtime"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> BedrockRuntimeClient: ...
+def aws_client(service: Literal["bedrock-runtime"], **where: Unpack[Where]) -> BedrockRuntimeClient: ...
 @overload
-def aws_client(
-    service: Literal["codedeploy", "lambda"], *, endpoint_url: str | None = None, session: Session | None = None
-) -> Any: ...
+def aws_client(service: Literal["codedeploy", "lambda"], **where: Unpack[Where]) -> Any: ...
 def aws_client(service: Service, *, endpoint_url: str | None = None, session: Session | None = None) -> Any:
     """Make a client, which any number of threads may use. ``endpoint_url``: a server other than the service's own.
     ``session``: whose credentials and region to use instead of the process's. Raises botocore's errors when there is no

@@ -6,7 +6,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from botocore.exceptions import ClientError
@@ -74,43 +74,39 @@ class S3Objects:
         raise StoreUnavailable("objects", f"ConditionalRequestConflict {CONFLICT_ATTEMPTS} times")
 
     def get(self, key: str) -> bytes | None:
-        check_key(key)
-        with translated("objects"):
-            try:
-                found = self._client.get_object(Bucket=self._bucket, Key=key)
-            except self._client.exceptions.NoSuchKey:
-                return None
-            with closing(found["Body"]) as body:
-                return body.read()
+        found = self._read(key)
+        return None if found is None else found[1]
 
     def peek(self, key: str, length: int) -> ObjectStart | None:
+        found = self._read(key, Range=f"bytes=0-{length - 1}")
+        if found is None:
+            return None
+        about, start = found
+        if about is None:
+            with translated("objects"):
+                head = self._client.head_object(Bucket=self._bucket, Key=key)
+            return ObjectStart(head["ContentLength"], head["ContentType"], b"")
+        return ObjectStart(int(about["ContentRange"].rpartition("/")[2]), about["ContentType"], start)
+
+    def tail(self, key: str, length: int) -> bytes | None:
+        found = self._read(key, Range=f"bytes=-{length}")
+        return None if found is None else found[1]
+
+    def _read(self, key: str, **part: Any) -> tuple[Any, bytes] | None:
+        """Read an object, or a ``Range`` of it: what S3 says of it, and the bytes; None where there is no object. An
+        empty one has no range, and nothing is said of it."""
         check_key(key)
         with translated("objects"):
             try:
-                found = self._client.get_object(Bucket=self._bucket, Key=key, Range=f"bytes=0-{length - 1}")
+                found = self._client.get_object(Bucket=self._bucket, Key=key, **part)
             except self._client.exceptions.NoSuchKey:
                 return None
             except ClientError as error:
                 if http_status(error) != 416:
                     raise
-                head = self._client.head_object(Bucket=self._bucket, Key=key)  # an empty object has no range
-                return ObjectStart(head["ContentLength"], head["ContentType"], b"")
+                return None, b""
             with closing(found["Body"]) as body:
-                return ObjectStart(int(found["ContentRange"].rpartition("/")[2]), found["ContentType"], body.read())
-
-    def tail(self, key: str, length: int) -> bytes | None:
-        check_key(key)
-        with translated("objects"):
-            try:
-                found = self._client.get_object(Bucket=self._bucket, Key=key, Range=f"bytes=-{length}")
-            except self._client.exceptions.NoSuchKey:
-                return None
-            except ClientError as error:
-                if http_status(error) != 416:  # an empty object has no range
-                    raise
-                return b""
-            with closing(found["Body"]) as body:
-                return bytes(body.read())
+                return found, body.read()
 
     def copy(self, source: str, target: str) -> bool:
         check_key(source)

@@ -17,10 +17,7 @@ from neve.ports.queue import Message, QueueName
 
 if TYPE_CHECKING:
     from types_boto3_sqs import SQSClient
-    from types_boto3_sqs.type_defs import (
-        SendMessageBatchRequestEntryTypeDef,
-        SendMessageBatchResultTypeDef,
-    )
+    from types_boto3_sqs.type_defs import SendMessageBatchRequestEntryTypeDef, SendMessageBatchResultTypeDef
 
 MAX_BATCH = 10
 MAX_BATCH_BYTES = 256 * 1024

@@ -53,8 +53,7 @@ def cancelled(error: ClientError) -> StoreUnavailable | None:
     if malformed := [one for one in reasons if one.get("Code") == "ValidationError"]:
         raise ValueError(malformed[0].get("Message", "ValidationError")) from error
     given = sorted(set(codes) - {"None"})
+    unavailable = StoreUnavailable("table", f"{reason(error)}: {', '.join(given)}")
     if not given or not TRANSIENT_REASONS.issuperset(given):
-        raise StoreUnavailable("table", f"{reason(error)}: {', '.join(given)}") from error
-    return (
-        None if given == ["TransactionConflict"] else StoreUnavailable("table", f"{reason(error)}: {', '.join(given)}")
-    )
+        raise unavailable from error
+    return None if given == ["TransactionConflict"] else unavailable

@@ -1,10 +1,9 @@
 """bge-small-en-v1.5 as an int8 ONNX file inside the process: 384 dimensions, English, no network.
 
-One text a run, on purpose: the file quantises activations with one scale a run, so a text embedded beside others gets
-another vector (cosine down to 0.992 measured). Alone, the same text gives the same bytes in every batch, so that a
-vector stored by content is that of any text with that content. Between kinds of processors, whose instructions round in
-other ways, that was not compared, and nothing asks for it. Texts run in parallel on the cores instead, without padding:
-1.9 ms a chat turn on two cores, against 2.5 ms in padded batches of 32."""
+One text a run (``onnx_model``): beside others a text gets another vector (cosine down to 0.992 measured). Alone, the
+same text gives the same bytes in every batch, so that a vector stored by content is that of any text with that content;
+kinds of processors, whose instructions round in other ways, were not compared, and nothing asks for it. 1.9 ms a chat
+turn on two cores, against 2.5 ms in padded batches of 32."""
 
 from __future__ import annotations
 

@@ -5,13 +5,11 @@ run beside each other on the cores, and between two of them it is asked whether 
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 from time import monotonic
 
-from neve.adapters.embedders.onnx_model import MAX_THREADS, OnnxModel
+from neve.adapters.embedders.onnx_model import OnnxModel, beside_each_other
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing, StoreUnavailable
 from neve.ports.models import ModelFile, ModelFiles
 
@@ -48,11 +46,7 @@ class MiniLmCrossEncoder:
                 raise EmbeddingRetryable("nobody waits for the scores any more")
             return model.score(question, text)
 
-        threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
-        if threads <= 1:
-            return [one(text) for text in texts]
-        with ThreadPoolExecutor(threads) as pool:
-            return list(pool.map(one, texts))
+        return beside_each_other(one, texts)
 
     def _ready(self) -> OnnxModel:
         """Load the model once, and return it. A load that has failed fails again for a while without another look: no

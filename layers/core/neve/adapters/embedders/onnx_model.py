@@ -14,11 +14,12 @@ from importlib import import_module
 from pathlib import Path
 from threading import Condition
 from time import monotonic
-from typing import Any
+from typing import Any, TypeVar
 
 from neve.adapters.thread_priority import lower_priority
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 
+T = TypeVar("T")
 MAX_TOKENS = 512
 """Longer texts are cut: the models have no more positions."""
 MAX_THREADS = 4
@@ -28,6 +29,15 @@ worker keeps for it."""
 LOWEST_PRIORITY = 19
 RECENTLY_S = 1.0
 """A caller that asked so shortly ago will ask again."""
+
+
+def beside_each_other(one: Callable[[str], T], texts: Sequence[str], **pool: Any) -> list[T]:
+    """Read each text by itself, at once on the cores. ``pool``: what the pool of threads is made with."""
+    threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
+    if threads <= 1:
+        return [one(text) for text in texts]
+    with ThreadPoolExecutor(threads, **pool) as made:
+        return list(made.map(one, texts))
 
 
 class QueriesFirst:
@@ -61,12 +71,8 @@ class QueriesFirst:
             with self._yielding_to_queries():
                 return encode(text)
 
-        threads = min(len(texts), os.cpu_count() or 1, MAX_THREADS)
-        if threads <= 1:
-            return [one(text) for text in texts]
         # the thread that holds the interpreter's lock must not wait for a core that a passage is read on
-        with ThreadPoolExecutor(threads, initializer=lower_priority, initargs=(LOWEST_PRIORITY,)) as pool:
-            return list(pool.map(one, texts))
+        return beside_each_other(one, texts, initializer=lower_priority, initargs=(LOWEST_PRIORITY,))
 
     @contextmanager
     def _yielding_to_queries(self) -> Iterator[None]:

@@ -67,10 +67,7 @@ class AnthropicModel:
         self._model = model
         self._timeout_s = timeout_s
         self._client = anthropic.Anthropic(
-            api_key=api_key,
-            base_url=base_url,
-            max_retries=max_retries,
-            middleware=[_limit_to_time_left],
+            api_key=api_key, base_url=base_url, max_retries=max_retries, middleware=[_limit_to_time_left]
         )
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
