@@ -23,8 +23,8 @@ from neve.ports.table import (
     Expect,
     Index,
     Item,
+    ItemPage,
     Key,
-    Page,
     Put,
     Table,
     WriteOp,
@@ -76,7 +76,7 @@ class PricedTable:
         self._bill.add("read unit", sum(_read_units(_size(found.get(key))) for key in dict.fromkeys(keys)))
         return found
 
-    def query(self, partition: str, *, index: Index = Index.MAIN, **given: Any) -> Page:
+    def query(self, partition: str, *, index: Index = Index.MAIN, **given: Any) -> ItemPage:
         spend(WAIT_MS["table"])
         page = self._table.query(partition, index=index, **given)
         units = _read_units(sum(map(_size, page.items)))

@@ -14,7 +14,7 @@ from neve.http.schemas.compile import context as c
 from neve.http.schemas.recall import recall as r
 from neve.http.schemas.recall import tools as t
 from neve.http.schemas.turn import turn as n
-from neve.usecases.ask.documents.read_document import read_page
+from neve.usecases.ask.documents.get_document import read_page
 from neve.usecases.ask.recall.recall import recall_and_record
 from neve.usecases.ask.recall.record_recall import get_recall, list_recalls
 

@@ -20,7 +20,7 @@ from neve.caching import Caches
 from neve.ports.engines import Ports
 from neve.ports.search import SearchIndex
 from neve.readable_table import ReadableTable
-from neve.store.partitions import whole
+from neve.store.partitions import readable_whole
 
 
 class Controls:
@@ -47,7 +47,7 @@ class ControlledPorts:
         self.ids = inner.ids
         self.counter = inner.counter
         self.caches = Caches(self.clock.now, inner.caches.troubles)
-        self.table = ReadableTable(FaultyTable(whole(inner.table), faults), self.caches, self.clock.now)
+        self.table = ReadableTable(FaultyTable(readable_whole(inner.table), faults), self.caches, self.clock.now)
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)

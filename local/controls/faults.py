@@ -20,7 +20,7 @@ from neve.ports.models import Calibration, CrossEncoder, Embedder
 from neve.ports.objects import ObjectStart, ObjectStore
 from neve.ports.queue import Message, Queue, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter, SearchIndex
-from neve.ports.table import Index, Item, Key, Page, Put, Table, WriteOp
+from neve.ports.table import Index, Item, ItemPage, Key, Put, Table, WriteOp
 from neve.wiring import Loads
 
 TARGETS = ("embed", "rerank", "vector", "lexical", "table", "objects", "llm", "queue", "ledger")
@@ -136,7 +136,7 @@ class FaultyTable:
         reverse: bool = False,
         limit: int,
         cursor: str | None = None,
-    ) -> Page:
+    ) -> ItemPage:
         self._faults.strike_store("table", "table", partition)
         return self._inner.query(
             partition, index=index, prefix=prefix, between=between, reverse=reverse, limit=limit, cursor=cursor

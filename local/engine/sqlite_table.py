@@ -25,8 +25,8 @@ from neve.ports.table import (
     Expectation,
     Index,
     Item,
+    ItemPage,
     Key,
-    Page,
     Put,
     Version,
     WriteOp,
@@ -107,7 +107,7 @@ class SqliteTable:
         reverse: bool = False,
         limit: int,
         cursor: str | None = None,
-    ) -> Page:
+    ) -> ItemPage:
         if limit < 1:
             raise ValueError(f"limit must be at least 1, is {limit}")
         if prefix is not None and between is not None:
@@ -124,7 +124,7 @@ class SqliteTable:
         in_order = sorted((self._decoded(Key(*key), row) for key, row in found), key=_place(index), reverse=reverse)
         items, more = in_order[:limit], len(in_order) > limit
         following = make_cursor(query, [items[-1][name] for name in _order(index)]) if more else None
-        return Page([_projected(item, index) for item in items], following)
+        return ItemPage([_projected(item, index) for item in items], following)
 
     def _decoded(self, key: Key, row: StoredRow) -> Item:
         """Of a row that cannot be read, with its keys in the indexes."""

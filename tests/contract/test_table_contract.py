@@ -34,7 +34,7 @@ from neve.ports.table import (
     WriteOp,
 )
 from neve.readable_table import ReadableTable, meeting_unreadable_rows
-from neve.store.partitions import whole
+from neve.store.partitions import readable_whole
 from tests.contract.engines.endless_writer import SEEDS, killed_after_some_writes
 from tests.contract.engines.registry import TABLES
 
@@ -593,7 +593,7 @@ def test_a_row_that_cannot_be_decoded_is_left_out_where_rows_are_read(table: Tab
         with pytest.raises(UnreadableRow):
             readable.get_many([Key("P", "A"), Key("P", "HEAD")])
     assert met == ["row", "row", "row", "HEAD"]
-    assert sort_keys(whole(readable)) == ["A", "B", "HEAD"]
+    assert sort_keys(readable_whole(readable)) == ["A", "B", "HEAD"]
     assert [(trouble.what, trouble.reason) for trouble in caches.troubles.active()] == [("rows", "unreadable: row")]
     fill(table, row("EVT#1", seq="one") | {"type": "event"})
     assert sort_keys(readable) == ["A"], "what is no record is not read either"

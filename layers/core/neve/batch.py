@@ -9,7 +9,7 @@ from typing import Any
 
 from neve import observability
 from neve.correlation import FIELD
-from neve.observing import SecondsLeft, time_of
+from neve.observing import SecondsLeft, time_left_of
 from neve.ports.queue import QueueName
 from neve.usecases.work.indexing.by_kind import Failures, IndexMessage
 
@@ -20,7 +20,7 @@ TimedWork = Callable[[Sequence[IndexMessage], SecondsLeft], Failures]
 def process_in_time(event: Mapping[str, Any], context: Any, queue: QueueName, work: TimedWork) -> dict[str, Any]:
     """Do as ``process_together`` for a work that ends before its worker does. ``context``: Lambda's, which knows how
     long it may still run; None: for ever."""
-    return process_together(event, queue, lambda received: work(received, time_of(context)))
+    return process_together(event, queue, lambda received: work(received, time_left_of(context)))
 
 
 def process_together(event: Mapping[str, Any], queue: QueueName, work: Work) -> dict[str, Any]:

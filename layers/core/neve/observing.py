@@ -27,7 +27,7 @@ def for_ever() -> float:
     return math.inf
 
 
-def time_of(context: Any) -> SecondsLeft:
+def time_left_of(context: Any) -> SecondsLeft:
     """Give the function that tells a worker's seconds left. ``context``: Lambda's, which knows how long the worker may
     still run; None: for ever."""
     return for_ever if context is None else lambda: float(context.get_remaining_time_in_millis()) / 1000

@@ -14,7 +14,7 @@ from typing import Any
 
 from neve.caching import Caches
 from neve.ports.errors import Conflict, StoreUnavailable, UnreadableRow
-from neve.ports.table import UNREADABLE, Index, Item, Key, Page, Put, Table, WriteOp, key_of
+from neve.ports.table import UNREADABLE, Index, Item, ItemPage, Key, Put, Table, WriteOp, key_of
 from neve.store import rows
 from neve.store.documents import HEAD, REVISION, read_document
 from neve.store.filings import PROPOSED, read_filing, read_proposal
@@ -87,12 +87,12 @@ class ReadableTable:
         """Read many rows. Raises UnreadableRow."""
         return {key_of(item): item for item in self._readable(self.whole.get_many(keys).values(), is_head)}
 
-    def query(self, partition: str, *, index: Index = Index.MAIN, limit: int, **how: Any) -> Page:
+    def query(self, partition: str, *, index: Index = Index.MAIN, limit: int, **how: Any) -> ItemPage:
         """Read a page, which may hold fewer than ``limit``. Raises UnreadableRow."""
         page = self.whole.query(partition, index=index, limit=limit, **how)
         if index in (Index.RANK, Index.DUE):  # these indexes tell a part of each row
-            return Page([item for item in page.items if item.get("type") != UNREADABLE], page.cursor)
-        return Page(list(self._readable(page.items, is_session_state)), page.cursor)
+            return ItemPage([item for item in page.items if item.get("type") != UNREADABLE], page.cursor)
+        return ItemPage(list(self._readable(page.items, is_session_state)), page.cursor)
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         self.whole.write(ops)

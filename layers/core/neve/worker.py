@@ -26,7 +26,7 @@ from neve.domain.errors import TenantRemoved
 from neve.domain.observe.time_limits import NO_PROGRESS_FOR, POSTPONED_S
 from neve.domain.privacy.screen import metrics
 from neve.domain.times import iso, parse
-from neve.observing import SecondsLeft, time_of
+from neve.observing import SecondsLeft, time_left_of
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.scope import SessionScope
@@ -54,7 +54,7 @@ def process_fifo(ports: Ports, event: Mapping[str, Any], context: Any, queue: Qu
     ``left_off_at`` has it sent once more, too: the job goes on in another worker. What else the report says is told,
     whether ``work`` raises or not. ``context``: Lambda's, which knows how long the worker may still run; None: for
     ever."""
-    seconds_left = time_of(context)
+    seconds_left = time_left_of(context)
 
     def handle(record: SQSRecord) -> None:
         body: dict[str, Any] = json.loads(record.body)

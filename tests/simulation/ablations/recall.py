@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from neve.ports.search import SearchFilter
-from neve.ports.table import Page
+from neve.ports.table import ItemPage
 from neve.usecases.ask.recall.stages import reads
 from neve.usecases.ask.recall.stages.legs import Legs
 from tests.simulation.ablations.ablation import Patch
 
 
 def looks_at_nothing_new() -> list[Patch]:
-    return [(reads, "_new_rows", lambda _: Page([], None))]
+    return [(reads, "_new_rows", lambda _: ItemPage([], None))]
 
 
 def searches_before_it_looks() -> list[Patch]:

@@ -22,8 +22,8 @@ from neve.ports.table import (
     Expectation,
     Index,
     Item,
+    ItemPage,
     Key,
-    Page,
     Put,
     Version,
     WriteOp,
@@ -213,7 +213,7 @@ class MemoryTable:
         reverse: bool = False,
         limit: int,
         cursor: str | None = None,
-    ) -> Page:
+    ) -> ItemPage:
         if limit < 1:
             raise ValueError(f"limit must be at least 1, is {limit}")
         if prefix is not None and between is not None:
@@ -223,7 +223,7 @@ class MemoryTable:
             self._settle()
             places = ordered.places(partition)
         if not places and cursor is None:
-            return Page([], None)
+            return ItemPage([], None)
         name = partial(query_name, partition, index, prefix, between, reverse)
         behind = Place(*read_cursor(name(), cursor, 3)) if cursor is not None else None
         with self._lock:
@@ -236,7 +236,7 @@ class MemoryTable:
             rows = ordered.rows(partition)
             shown = [rows[place].shown(index) for place in page]
         items = [row.copied() for row in shown] if self._copies else list[Item](shown)
-        return Page(items, make_cursor(name(), page[-1]) if len(found) > limit else None)
+        return ItemPage(items, make_cursor(name(), page[-1]) if len(found) > limit else None)
 
     def write(self, ops: Sequence[WriteOp], by: str = "") -> None:
         check_write(ops)

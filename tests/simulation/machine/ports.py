@@ -17,7 +17,7 @@ from neve.ports.models import CrossEncoder
 from neve.ports.objects import ObjectStart
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
-from neve.ports.table import Check, Item, Key, Page, Put, WriteOp
+from neve.ports.table import Check, Item, ItemPage, Key, Put, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written, refused
 from tests.simulation.machine.process import Process
@@ -36,7 +36,7 @@ class SimTable:
     def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
         return self._process.call("table", (_got_many, keys), lambda: self._table.get_many(keys))
 
-    def query(self, partition: str, **given: Any) -> Page:
+    def query(self, partition: str, **given: Any) -> ItemPage:
         return self._process.call("table", f"query {partition}", lambda: self._table.query(partition, **given))
 
     def write(self, ops: Sequence[WriteOp]) -> None:

@@ -21,7 +21,7 @@ from neve.domain.tokens import estimate
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
 from neve.store.pins import pins_of
-from neve.usecases.ask.documents.read_document import PAGE_TOKENS, PageRead, read_page
+from neve.usecases.ask.documents.get_document import PAGE_TOKENS, PageRead, read_page
 from neve.usecases.tell.documents.write_document import write_document
 from tests.unit.world import World
 

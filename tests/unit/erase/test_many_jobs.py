@@ -16,7 +16,7 @@ from neve.domain.jobs.time_limits import SPARE_S
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.queue import QueueName
-from neve.ports.table import Check, Delete, Expect, Item, Page, Table
+from neve.ports.table import Check, Delete, Expect, Item, ItemPage, Table
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.keys import UserKeys
@@ -50,7 +50,7 @@ class Read:
     def __getattr__(self, name: str) -> Any:
         return getattr(self.table, name)
 
-    def query(self, partition: str, **asked: Any) -> Page:
+    def query(self, partition: str, **asked: Any) -> ItemPage:
         if partition == ANN.jobs:
             self.pages += 1
             self.before_page(self.pages)

@@ -14,7 +14,7 @@ from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Priority, Status
 from neve.observing import Reflected, ReflectedRow
 from neve.ports.errors import Conflict, ContentRefused, ModelRefused, StoreUnavailable
-from neve.ports.table import Index, Page, WriteOp
+from neve.ports.table import Index, ItemPage, WriteOp
 from neve.store import rows
 from neve.store.memories import active_memories
 from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
@@ -493,8 +493,8 @@ def test_a_pack_has_new_rows_that_the_index_lacks_and_the_users_row_does_not_nam
     made = reflect(world)
     query = world.table.query
 
-    def lags(partition: str, *, index: Index = Index.MAIN, **more: Any) -> Page:
-        page: Page = query(partition, index=index, **more)
+    def lags(partition: str, *, index: Index = Index.MAIN, **more: Any) -> ItemPage:
+        page: ItemPage = query(partition, index=index, **more)
         return page if index is Index.MAIN else replace(page, items=[i for i in page.items if i.get("id") not in made])
 
     monkeypatch.setattr(world.table, "query", lags)

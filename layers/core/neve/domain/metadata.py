@@ -19,14 +19,14 @@ def is_key(name: str) -> bool:
     return _KEY.fullmatch(name) is not None
 
 
-def entries(metadata: Mapping[str, str]) -> tuple[str, ...]:
+def as_entries(metadata: Mapping[str, str]) -> tuple[str, ...]:
     """Give each entry as one text, in the order of the keys. No key holds the sign between them, so that no two are
     alike."""
     return tuple(f"{key}={value}" for key, value in sorted(metadata.items()))
 
 
 def of_entries(given: Iterable[str]) -> Metadata:
-    """Give the metadata that ``entries`` were made of."""
+    """Give the metadata that ``as_entries`` were made of."""
     return dict(entry.split("=", 1) for entry in given)
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 
 import Stemmer  # type: ignore[import-not-found]
 
-from neve.domain.words import INDEX_STOP_WORDS, characters, chunks, fold, pairs, parts, whole, without_accents
+from neve.domain.words import INDEX_STOP_WORDS, characters, chunks, fold, folded_word, pairs, parts, without_accents
 
 CACHED_CHUNKS = 20_000
 """About 4 MB. A text repeats most of its chunks, and stemming is what analysis costs."""
@@ -67,10 +67,10 @@ def stem(word: str) -> str:
 
 def _chunk_terms(chunk: str) -> tuple[str, ...]:
     if chunk.isascii():
-        return tuple(whole_terms((whole(chunk), *parts(chunk))))
+        return tuple(whole_terms((folded_word(chunk), *parts(chunk))))
     if single := characters(chunk):
         return (*single, *pairs(single)) if len(single) > 1 else tuple(single)
-    words = (whole(chunk), *parts(chunk))
+    words = (folded_word(chunk), *parts(chunk))
     return tuple(whole_terms(form for word in words for form in dict.fromkeys((word, without_accents(word)))))
 
 

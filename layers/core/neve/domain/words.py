@@ -132,8 +132,8 @@ def plain_words(text: str) -> list[str]:
     means. A character of a script that is read by pairs is a word, and so is an emoji."""
     folded = fold(text)
     if folded.isascii():
-        return [whole(word) for word in _ASCII_PLAIN.findall(folded)]
-    return [without_accents(whole(word)) for word in _compiled(_PLAIN).findall(folded)]
+        return [folded_word(word) for word in _ASCII_PLAIN.findall(folded)]
+    return [without_accents(folded_word(word)) for word in _compiled(_PLAIN).findall(folded)]
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -141,7 +141,7 @@ def content_words(text: str) -> frozenset[str]:
     return frozenset(plain_words(text)) - QUERY_STOP_WORDS
 
 
-def whole(chunk: str) -> str:
+def folded_word(chunk: str) -> str:
     """Give the chunk as one case-folded word without the possessive: ``Henrike's`` -> ``henrike``, ``Straße`` ->
     ``strasse``."""
     if chunk.isascii():
@@ -155,11 +155,11 @@ def parts(chunk: str) -> list[str]:
         return []
     found: list[str] = []
     for run in (_ASCII_PLAIN if chunk.isascii() else _compiled(_PLAIN)).findall(chunk):
-        found.append(whole(run))
+        found.append(folded_word(run))
         humps = _CAMEL.split(run) if run.isascii() and not run.islower() else ()
         if len(humps) > 1:
             found.extend(hump.lower() for hump in humps if len(hump) > 1)
-    whole_form = whole(chunk)
+    whole_form = folded_word(chunk)
     return [part for part in dict.fromkeys(found) if part != whole_form]
 
 

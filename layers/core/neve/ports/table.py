@@ -102,7 +102,7 @@ MAX_WRITE_OPS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class ItemPage:
     items: list[Item]
     cursor: str | None
 
@@ -128,7 +128,7 @@ class Table(Protocol):
         reverse: bool = False,
         limit: int,
         cursor: str | None = None,
-    ) -> Page:
+    ) -> ItemPage:
         """Read rows of one partition in sort-key order (UTF-8 byte order). ``between`` is inclusive on both ends and
         excludes ``prefix``. ``cursor`` is the opaque one of the previous page; raises InvalidCursor for one it did not
         make."""

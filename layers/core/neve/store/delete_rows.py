@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from neve.ports.table import MAX_WRITE_OPS, Delete, Expect, Key, Table, key_of
-from neve.store.partitions import pages, whole
+from neve.store.partitions import pages, readable_whole
 
 
 def delete_rows(table: Table, keys: Sequence[Key]) -> int:
@@ -18,4 +18,4 @@ def delete_rows(table: Table, keys: Sequence[Key]) -> int:
 
 def delete_partition(table: Table, partition: str) -> int:
     """Delete a partition page by page, however many rows it has; return how many. Raises StoreUnavailable."""
-    return sum(delete_rows(table, [key_of(item) for item in page]) for page in pages(whole(table), partition))
+    return sum(delete_rows(table, [key_of(item) for item in page]) for page in pages(readable_whole(table), partition))

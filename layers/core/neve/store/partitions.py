@@ -7,7 +7,7 @@ from datetime import datetime
 from functools import partial
 
 from neve.ports.objects import ObjectStore
-from neve.ports.table import Index, Item, Page, Table, key_of
+from neve.ports.table import Index, Item, ItemPage, Table, key_of
 from neve.store.keys import due_partitions, due_until
 from neve.store.rows import time_bucket
 
@@ -15,7 +15,7 @@ PAGE = 200
 """Rows of one read. A page of a DynamoDB query ends at 1 MB, whatever is asked for."""
 
 
-def whole(table: Table) -> Table:
+def readable_whole(table: Table) -> Table:
     """Give the table with the rows that cannot be understood, for a caller that needs nothing but their keys."""
     found: Table = getattr(table, "whole", table)
     return found
@@ -68,7 +68,7 @@ def named_rows(table: Table, partition: str, index: Index, *, page: int = PAGE) 
         yield from table.get_many([key_of(item) for item in named]).values()
 
 
-def _read(query: Callable[..., Page]) -> Iterator[list[Item]]:
+def _read(query: Callable[..., ItemPage]) -> Iterator[list[Item]]:
     cursor: str | None = None
     while True:
         read = query(cursor=cursor)

@@ -10,7 +10,7 @@ from threading import Timer
 from typing import Any
 
 from neve import observability
-from neve.observing import time_of
+from neve.observing import time_left_of
 from neve.ports.engines import Ports
 from neve.usecases.work.background.note_cut_off import note_cut_off
 
@@ -26,7 +26,7 @@ def telling_if_cut_off(ports: Ports, function: str, context: Any) -> Iterator[No
     if context is None or LAMBDA not in os.environ:
         yield
         return
-    clock = Timer(time_of(context)() - TELL_S, tell_of_cut_off, (ports, function))
+    clock = Timer(time_left_of(context)() - TELL_S, tell_of_cut_off, (ports, function))
     clock.daemon = True
     clock.start()
     try:

@@ -11,7 +11,7 @@ from typing import Any
 from neve import observability
 from neve.correlation import FIELD, correlated
 from neve.domain.errors import TenantRemoved
-from neve.observing import SecondsLeft, time_of
+from neve.observing import SecondsLeft, time_left_of
 from neve.ports.queue import QueueName
 
 Work = Callable[[dict[str, Any], SecondsLeft], None]
@@ -28,7 +28,7 @@ def process_one_by_one(
     """Handle a batch message by message, and give the partial batch answer. ``work`` raises to have its message
     delivered again, unless it is that of a tenant who was removed. ``context``: Lambda's, which knows how long the
     worker may still run; None: for ever. ``failures``: the metric that counts them beside the queue's."""
-    seconds_left = time_of(context)
+    seconds_left = time_left_of(context)
     failed = []
     for record in event["Records"]:
         body: dict[str, Any] = json.loads(record["body"])

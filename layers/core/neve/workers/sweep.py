@@ -6,7 +6,7 @@ from typing import Any
 
 from neve import observability
 from neve.domain.records.jobs import Job
-from neve.observing import time_of
+from neve.observing import time_left_of
 from neve.ports.engines import Ports
 from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.indexing.requeue import backlog_age_s
@@ -36,7 +36,7 @@ def sweep(ports: Ports, context: Any) -> dict[str, int]:
     """Run the sweep and give its counts. ``context``: Lambda's, which knows how long the function may still run. Raises
     StoreUnavailable."""
     with telling_if_cut_off(ports, "sweep", context):
-        done = sweep_due(ports, time_of(context), _failed, _lost)
+        done = sweep_due(ports, time_left_of(context), _failed, _lost)
     values = {"ScheduledRunsSucceeded": 1.0, "EmbeddingBacklogAgeSeconds": backlog_age_s(ports)}
     values |= {metric: float(done[name]) for name, metric in METRICS.items() if done[name]}
     observability.emit_metrics("sweep", values)

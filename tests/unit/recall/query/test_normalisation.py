@@ -16,7 +16,7 @@ from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.recall.query import QueryTerms, query_terms, shape
 from neve.domain.terms import asked_terms, terms
-from neve.domain.words import chunks, fold, plain_words, whole, without_accents
+from neve.domain.words import chunks, fold, folded_word, plain_words, without_accents
 from neve.ports.search import IndexModel, Owner, SearchFilter
 
 ADA = Owner("t1", "ada")
@@ -131,7 +131,7 @@ def test_vowel_signs_are_letters() -> None:
 def test_emoji_are_terms() -> None:
     assert list(terms("I love it 😀👍🏽 🇵🇹")) == ["i", "love", "😀", "👍", "🇵🇹"]
     assert asked("👍").share_of("great 👍🏿") == 1.0
-    assert [whole(chunk) for chunk in chunks("👩‍🚀".replace("\u200d", ""))] == ["👩", "🚀"]
+    assert [folded_word(chunk) for chunk in chunks("👩‍🚀".replace("\u200d", ""))] == ["👩", "🚀"]
 
 
 @pytest.mark.parametrize(("text", "known"), ENGLISH)

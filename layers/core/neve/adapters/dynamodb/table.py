@@ -29,7 +29,7 @@ from neve.adapters.table_rules import check_each, check_write
 from neve.attribute_values import PUT_ID
 from neve.domain.cursors import make_cursor
 from neve.ports.errors import Conflict, StoreUnavailable
-from neve.ports.table import Delete, Expect, Index, Item, Key, Page, Put, WriteOp, key_of
+from neve.ports.table import Delete, Expect, Index, Item, ItemPage, Key, Put, WriteOp, key_of
 
 if TYPE_CHECKING:
     from types_boto3_dynamodb import DynamoDBClient
@@ -102,7 +102,7 @@ class DynamoDbTable:
         reverse: bool = False,
         limit: int,
         cursor: str | None = None,
-    ) -> Page:
+    ) -> ItemPage:
         """Read a page, consistent on MAIN. Asks for one row more than ``limit``, so that the last page is known to be
         the last."""
         if limit < 1:
@@ -114,14 +114,14 @@ class DynamoDbTable:
         start = None if cursor is None else place(partition, index, read_place(cursor, index, selected))
         selection = key_condition(partition, index, prefix, between)
         if selection is None:
-            return Page([], None)
+            return ItemPage([], None)
         request: dict[str, Any] = {"TableName": self._name, "ScanIndexForward": not reverse, **selection}
         request |= {"ConsistentRead": True} if index is Index.MAIN else {"IndexName": index.value}
         found = self._read_rows(request, start, limit + 1)
         items = [readable_item(image) for image in found[:limit]]
         more = len(found) > limit
         following = make_cursor(query, [found[limit - 1][name]["S"] for name in row_order(index)]) if more else None
-        return Page(items, following)
+        return ItemPage(items, following)
 
     def write(self, ops: Sequence[WriteOp]) -> None:
         """Write a transaction. One put, or one unconditional delete, is a plain write at half the price of a

@@ -32,7 +32,7 @@ from neve.domain.sessions.frames import NAME_CHARACTERS, one_line
 from neve.domain.sessions.rendered_blocks import strip_rendered
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tokens import Counter, estimate
-from neve.domain.words import chunks, fold, whole
+from neve.domain.words import chunks, fold, folded_word
 from neve.domain.zones import local_day
 
 DEFAULT_TRIGGER = 100_000
@@ -174,7 +174,7 @@ class _Notes:
         return True
 
     def _is_opening(self, sentence: str) -> bool:
-        means_something = has_content(map(whole, chunks(fold(sentence))))
+        means_something = has_content(map(folded_word, chunks(fold(sentence))))
         return means_something and _is_long_enough(sentence) and not (self.lasting and ASKS.search(sentence))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.memories.passages import passages_of
-from neve.domain.metadata import entries
+from neve.domain.metadata import as_entries
 from neve.domain.records.memories import Memory, Status
 from neve.domain.times import MONTHS, parse
 
@@ -33,7 +33,7 @@ def memory_passages(memory: Memory, status: Status | None = None) -> list[Passag
             category=memory.category,
             group=memory.group,
             tags=memory.tags,
-            metadata=entries(memory.metadata),
+            metadata=as_entries(memory.metadata),
             seq_from=part.seq_from,
             seq_to=part.seq_to,
         )

@@ -13,7 +13,7 @@ from neve.domain.indexing.memory_passages import date_text
 from neve.domain.indexing.passage import MAX_FOLLOWING, Neighbour, Passage, Source
 from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of, together
 from neve.domain.memories.text import fingerprint
-from neve.domain.metadata import entries
+from neve.domain.metadata import as_entries
 from neve.domain.recall.weighted_counts import NEIGHBOURS
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.frames import one_line
@@ -57,7 +57,7 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
     if not role or not stripped or not text:
         return None
     name = one_line(stripped.name or role)
-    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, entries(event.metadata))
+    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, as_entries(event.metadata))
 
 
 def texts_of_event(session: str, event: Event) -> set[str]:

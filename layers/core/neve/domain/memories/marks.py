@@ -22,7 +22,7 @@ def marked(text: str, trust: Trust) -> str:
     return f"{OF_A_TOOL} {text}" if trust == "tool" and text.strip() else text
 
 
-def words_of(memory: Memory, trust: Trust) -> str:
+def words_of_trust(memory: Memory, trust: Trust) -> str:
     """Give what of a row's text is of this trust."""
     said = [one.text for one in memory.passages if one.trust == trust]
     return "\n".join(said) or (memory.text if memory.provenance.trusted == trust else "")

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from neve.domain.words import QUERY_STOP_WORDS, fold, plain_words, whole
+from neve.domain.words import QUERY_STOP_WORDS, fold, folded_word, plain_words
 
 LEAST_DIGITS = 2
 """The fewest digits of a number that tells anything (*chosen*): any list that a tool prints holds the single digits."""
@@ -222,7 +222,7 @@ def _word(text: str, tokens: list[re.Match[str]], n: int, gap: str, *, german: b
         yield Distinctive((_words(said),))
     elif _may_be_name(said):
         initial = _begins(gap, tokens[n - 1][0] if n else "")
-        key, camel = _words(whole(said)), _CAMEL.search(said) is not None
+        key, camel = _words(folded_word(said)), _CAMEL.search(said) is not None
         if camel or (not initial and not german):
             yield Distinctive((key,), name=True)
         elif german:
@@ -239,7 +239,7 @@ def _address(said: str) -> Distinctive:
 
 
 def _may_be_name(said: str) -> bool:
-    if whole(said) in _NOT_NAMES or len(said) < 2 or said.islower():
+    if folded_word(said) in _NOT_NAMES or len(said) < 2 or said.islower():
         return False
     return not (said.isupper() and sum(map(str.isalpha, said)) <= ACRONYM)
 

@@ -18,10 +18,10 @@ from neve.domain.words import (
     characters,
     chunks,
     fold,
+    folded_word,
     pairs,
     parts,
     plain_words,
-    whole,
     without_accents,
 )
 
@@ -98,7 +98,7 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
     groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
     searched = set(chain.from_iterable(groups))
     phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
-    excluded = (whole(operand.chunks[0]) for operand in unwanted if len(operand.chunks) == 1)
+    excluded = (folded_word(operand.chunks[0]) for operand in unwanted if len(operand.chunks) == 1)
     return ShapedQuery(
         TextQuery(
             groups=groups,
@@ -173,11 +173,11 @@ def _each_group(
     for position, clause in enumerate(clauses):
         found = [piece for operand in clause for chunk in operand.chunks for piece in _pieces(chunk)]
         if len(clause) > 1:
-            yield tuple(map(whole, found)), tuple(found)
+            yield tuple(map(folded_word, found)), tuple(found)
             continue
         at_start = position == 0
         for chunk in found:
-            word = whole(chunk)
+            word = folded_word(chunk)
             if keep_stop_words or word not in QUERY_STOP_WORDS or _is_name(chunk, at_start=at_start):
                 yield (word,), (chunk,)
             at_start = False
@@ -189,11 +189,11 @@ def _pieces(chunk: str) -> Sequence[str]:
 
 def _as_written(chunk: str, *, at_start: bool) -> str:
     """Return the chunk as a word; a name in capitals as it stands, so that it is no stop word."""
-    return chunk if _is_name(chunk, at_start=at_start) else whole(chunk)
+    return chunk if _is_name(chunk, at_start=at_start) else folded_word(chunk)
 
 
 def _is_name(chunk: str, *, at_start: bool) -> bool:
-    return not at_start and chunk[0].isupper() and whole(chunk) in NAMES_IN_CAPITALS
+    return not at_start and chunk[0].isupper() and folded_word(chunk) in NAMES_IN_CAPITALS
 
 
 def _with_parts(words: Sequence[str], group: Sequence[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Final
 
-from neve.domain.words import QUERY_STOP_WORDS, is_emoji, whole
+from neve.domain.words import QUERY_STOP_WORDS, folded_word, is_emoji
 
 _WORDS = """
 ok okay okey okie k kk alright right fine sure yes yep yeah yup ya yea y nope nah no n absolutely definitely exactly
@@ -86,7 +86,7 @@ can could may might shall should would will let let's
 _SELF: Final = frozenset(_OF_SELF.split())
 _ASKS: Final = frozenset(_QUESTIONS.split())
 _OFFERS: Final = frozenset(_REQUESTS.split())
-_FOLDED: Final = sorted((" ".join(map(whole, sequence.split())) for sequence in SEQUENCES), key=len, reverse=True)
+_FOLDED: Final = sorted((" ".join(map(folded_word, sequence.split())) for sequence in SEQUENCES), key=len, reverse=True)
 _IN_SEQUENCES: Final = frozenset(" ".join(_FOLDED).split())
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from neve.domain.memories.marks import words_of
+from neve.domain.memories.marks import words_of_trust
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import SaidHere, is_of_a_tool, shared_runs
 from neve.domain.records.memories import Memory
@@ -33,7 +33,7 @@ class Sources:
     def __init__(self, shown: Sequence[Memory]) -> None:
         self._shown = {memory.id: memory for memory in shown}
         self._runs = {memory.id: shared_runs(memory.text) for memory in shown}
-        self._tools = {memory.id: words for memory in shown if (words := words_of(memory, "tool"))}
+        self._tools = {memory.id: words for memory in shown if (words := words_of_trust(memory, "tool"))}
 
     def of(self, text: str, named: Sequence[str]) -> list[Memory]:
         """Give the sources that a row names, or all where it names none, and behind them those that it repeats, or

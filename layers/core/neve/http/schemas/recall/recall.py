@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue, SkipValidation
 from typing_extensions import TypedDict  # pydantic reads the standard library's from Python 3.12 on
 
 from neve.domain.indexing.passage import Source
-from neve.domain.metadata import entries, of_entries
+from neve.domain.metadata import as_entries, of_entries
 from neve.domain.tenants.policy import Rerank
 from neve.http.operations import Body, Operation, Parameters, Response, View, record_of, route
 from neve.http.pages import Page
@@ -54,7 +54,7 @@ class FiltersBody(Body):
     before: Time | None = Field(default=None, description="Observed before this time.")
 
     def filters(self) -> RecallFilters:
-        return record_of(self, RecallFilters, metadata=entries(self.metadata))
+        return record_of(self, RecallFilters, metadata=as_entries(self.metadata))
 
 
 class SearchBody(Body):

@@ -17,7 +17,7 @@ from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
 from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
-from neve.usecases.ask.documents.read_document import PageRead
+from neve.usecases.ask.documents.get_document import PageRead
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.ask.recall.command import RecallCommand
 from neve.usecases.ask.recall.tool import (

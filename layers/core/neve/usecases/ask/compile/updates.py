@@ -28,7 +28,7 @@ from neve.domain.tails.told import Told
 from neve.domain.times import iso
 from neve.domain.tokens import estimate, trim_to
 from neve.ports.runtime import Task
-from neve.ports.table import Item, Key, Page
+from neve.ports.table import Item, ItemPage, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.documents import read_document
@@ -360,7 +360,7 @@ def forms_of_memory(memory: Memory) -> list[str]:
     return [*map(with_its_day, each), f"Now: {text}", f"Still holds: {text}", f"No longer holds: {memory.text}"]
 
 
-def _written_since(scope: SessionScope, built_at: str) -> Page:
+def _written_since(scope: SessionScope, built_at: str) -> ItemPage:
     since = datetime.fromisoformat(built_at) - JUST_BEFORE
     between = scope.keys.memories_since(scope.ports.ids.ulid(since)[:10])
     return scope.ports.table.query(scope.keys.partition, between=between, reverse=True, limit=NEWEST)

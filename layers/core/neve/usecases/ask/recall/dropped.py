@@ -12,7 +12,7 @@ from neve.domain.ids import event_ids_of
 from neve.domain.recall.fusion import MEASURED_DIGITS
 from neve.domain.recall.small_talk import has_content
 from neve.domain.records.epochs import HistoryCut
-from neve.domain.words import chunks, fold, whole
+from neve.domain.words import chunks, fold, folded_word
 from neve.ports.search import Candidate
 from neve.usecases.ask.recall.recall_rows import CACHED_ROWS, RecallRow
 from neve.usecases.core.pack.served_pack import PackContents, Uttered
@@ -124,7 +124,7 @@ class LeftOut:
 
 @lru_cache(maxsize=CACHED_ROWS)
 def _says_something(parts: tuple[str, ...]) -> bool:
-    return any(has_content(map(whole, chunks(fold(part)))) for part in parts)
+    return any(has_content(map(folded_word, chunks(fold(part)))) for part in parts)
 
 
 def left_out(

@@ -16,7 +16,7 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import Utterance, utterance_of, utterance_passages
 from neve.domain.memories.passages import passage_trust
 from neve.domain.memories.visibility import born, status_at
-from neve.domain.metadata import entries, of_entries
+from neve.domain.metadata import as_entries, of_entries
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Provenance, Trust
 from neve.domain.records.sessions import Event, EventType
@@ -195,7 +195,7 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     if item.get("blocks") or len(text) > CACHED_CHARACTERS:
         return _row_of_event(item["session_id"], rows.read_event(item))
     words = _Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], item.get("name"))
-    return _row_of(words._replace(metadata=entries(item.get("metadata", {}))))
+    return _row_of(words._replace(metadata=as_entries(item.get("metadata", {}))))
 
 
 class _Words(NamedTuple):

@@ -26,7 +26,7 @@ from neve.store.keys import (
     UserKeys,
     session_of,
 )
-from neve.store.partitions import all_rows, whole
+from neve.store.partitions import all_rows, readable_whole
 from neve.usecases.work.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -94,7 +94,7 @@ def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
 
 
 def _all(data: UserData[Ports], partition: str, prefix: str | None = None) -> Iterator[Item]:
-    return all_rows(whole(data.ports.table), partition, prefix=prefix, page=PIECE)
+    return all_rows(readable_whole(data.ports.table), partition, prefix=prefix, page=PIECE)
 
 
 def _own(data: UserData[Ports], prefix: str | None = None) -> Iterator[Item]:

@@ -13,7 +13,7 @@ from neve.ports.queue import Queue, QueueName
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.core.jobs.again import again
 from neve.usecases.core.lag.indexed_row import joined
-from neve.usecases.work.indexing.index_events import EmbedAgain, OutOfTime
+from neve.usecases.work.indexing.index_events import EmbedAgain, IndexingOutOfTime
 from neve.usecases.work.indexing.indexed_collections import DOCUMENTS, MEMORIES, IndexedCollection
 
 BATCH_SIZE = 50
@@ -77,7 +77,7 @@ def by_kind(received: Sequence[IndexMessage], work: Work) -> Failures:
 
 def put_off(queue: Queue, name: QueueName, received: Sequence[IndexMessage], failures: Failures) -> Failures:
     """Send again the messages that the worker has no time left for: they have not failed. Return the other failures."""
-    late = [position for position, error in failures.items() if isinstance(error, OutOfTime)]
+    late = [position for position, error in failures.items() if isinstance(error, IndexingOutOfTime)]
     if not late:
         return failures
     try:

@@ -19,7 +19,7 @@ from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.core.lag.indexed_row import IndexedRow
-from neve.usecases.work.indexing.index_events import OutOfTime, batches_of_span, confirm, queue_vectors
+from neve.usecases.work.indexing.index_events import IndexingOutOfTime, batches_of_span, confirm, queue_vectors
 from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.indexing.vectors.user_vectors import with_known_vectors
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
@@ -47,7 +47,7 @@ def forget_retracted(data: Data, incarnation: int, retraction_id: str, *, left: 
         retraction = rows.read_retraction(item)
         for step in batches_of_span((max(retraction.seq_from, retraction.forgotten_to + 1), retraction.seq_to)):
             if left() < RESERVE_S:
-                raise OutOfTime
+                raise IndexingOutOfTime
             take_out(data, log, step)
             if step[1] == retraction.seq_to:
                 write_beside(data, log, retraction.span)

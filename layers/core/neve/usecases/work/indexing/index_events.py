@@ -45,7 +45,7 @@ class EmbedAgain(Exception):
         self.embedded = embedded
 
 
-class OutOfTime(EmbedAgain):
+class IndexingOutOfTime(EmbedAgain):
     """Raised when the worker ends before the last of the texts would be done: another one goes on. What was done stays
     done."""
 
@@ -62,7 +62,7 @@ def index_words(
             queue_vectors(data, incarnation, log.row.not_embedded((1, min(last, log.row.indexed_seq))))
         for step in batches_of_span((log.row.indexed_seq + 1, last)):
             if left() < RESERVE_S:
-                raise OutOfTime
+                raise IndexingOutOfTime
             done = False
             while not done:
                 log, done = _index_words(data, log, step)
@@ -82,7 +82,7 @@ def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Seq
             log, failed = done.log, failed or done.again
     except UserErased:
         return
-    except OutOfTime:
+    except IndexingOutOfTime:
         # A worker that only fails must not go round without a pause.
         if not failed or log.row != read.row:
             raise
@@ -267,7 +267,7 @@ class _Vectors:
         checks = partial(_checks, self.data, log)
         found = vectors_for(self.data, checks, passage_texts(new), passage_texts(before))
         if found.late:
-            raise OutOfTime
+            raise IndexingOutOfTime
         if new and found.failed >= {p.text for p in new}:
             return None
         passages = [replace(p, vector=found.vectors.get(p.text)) for p in (*before, *new)]

@@ -22,7 +22,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.transact import batches, transact
 from neve.store.vectors import erase_vectors
-from neve.usecases.work.indexing.index_events import EmbedAgain, OutOfTime
+from neve.usecases.work.indexing.index_events import EmbedAgain, IndexingOutOfTime
 from neve.usecases.work.indexing.indexed_collections import MEMORIES, IndexedCollection, R
 from neve.usecases.work.indexing.vectors.user_vectors import (
     VectorsFound,
@@ -132,7 +132,7 @@ class _Projection(Generic[R]):
         passages = {i: self.collection.passages(row) for i, row in texts.items()}
         for number, part in enumerate(_of_one_request(lacking, passages)):
             if number and self.left() < RESERVE_S:
-                self.again |= {str(row.id): OutOfTime() for row in part}
+                self.again |= {str(row.id): IndexingOutOfTime() for row in part}
             else:
                 yield part, _passages_of(part, passages)
 
@@ -256,7 +256,7 @@ def _settle(
             texts = {passage.text for passage in passages.get(identifier, [])}
             states[identifier] = _state(row, texts, vectors)
             if states[identifier] is EmbeddingState.PENDING and index.note_one(row, passages, lambda _: None):
-                index.again[identifier] = OutOfTime() if texts & vectors.late else EmbedAgain()
+                index.again[identifier] = IndexingOutOfTime() if texts & vectors.late else EmbedAgain()
 
     def settled(row: R) -> R:
         state = states[str(row.id)]

@@ -16,7 +16,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.core.jobs.messages.indexing import memory_message
 from neve.usecases.work.indexing.by_kind import Failures, IndexMessage, Work, by_kind, put_off
 from neve.usecases.work.indexing.changed_events import forget_retracted
-from neve.usecases.work.indexing.index_events import EmbedAgain, OutOfTime, index_words
+from neve.usecases.work.indexing.index_events import EmbedAgain, IndexingOutOfTime, index_words
 from neve.usecases.work.indexing.index_memories import index_memory_words
 from neve.usecases.work.indexing.indexed_collections import IndexedCollection
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
@@ -30,7 +30,7 @@ def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left
         keys: UserKeys, collection: IndexedCollection[Any], revs: Mapping[str, int], newest: IndexMessage
     ) -> Mapping[str, EmbedAgain]:
         if seconds_left() < RESERVE_S:
-            return dict.fromkeys(revs, OutOfTime())
+            return dict.fromkeys(revs, IndexingOutOfTime())
         with correlated(newest.body):
             done, late = index_memory_words(
                 UserData(ports, keys), revs, again=newest.again, collection=collection, left=seconds_left

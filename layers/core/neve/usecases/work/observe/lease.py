@@ -32,7 +32,7 @@ class LeaseLost(Exception):
     """The lease ended or was taken over while the model answered: nothing may be written any more."""
 
 
-def progress_of(marker: SessionMarker) -> str:
+def pass_progress(marker: SessionMarker) -> str:
     """Name how far the passes of a session have come: the name differs after each pass that got somewhere."""
     steps = [marker.observed_seq, marker.pass_limit or 0, len(marker.refused), marker.empty_offers]
     steps += [marker.unusable[1]] if marker.unusable else []
@@ -49,7 +49,7 @@ def take_lease(scope: SessionScope) -> SessionMarker:
             raise not_found("session", scope.session)
         marker, now = rows.read_marker(item), ports.clock.now()
         if marker.lease_until and marker.lease_until > iso(now):
-            raise LeaseHeld(scope.session, progress_of(marker))
+            raise LeaseHeld(scope.session, pass_progress(marker))
         until = iso(now + timedelta(seconds=lease_s(ports.observer.longest_s)))
         leased = replace(marker, lease_token=marker.lease_token + 1, lease_until=until)
         ports.table.write([rows.put_marker(keys, leased)])

@@ -31,7 +31,7 @@ from neve.usecases.core.tenants.usage import answer_cost
 from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.work.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.work.observe.images import pictures_with_room
-from neve.usecases.work.observe.lease import progress_of, release_lease, take_lease, within_lease
+from neve.usecases.work.observe.lease import pass_progress, release_lease, take_lease, within_lease
 from neve.usecases.work.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.work.observe.refusals import (
     REFUSED_IN_A_ROW,
@@ -198,7 +198,7 @@ class _Pass:
     def left_off_at(self) -> str | None:
         """Name where the passes have come to; None when nothing is left to read."""
         _, head, marker = _read(self.scope)
-        return None if head.last_seq <= _done_through(marker, self.closing) else progress_of(marker)
+        return None if head.last_seq <= _done_through(marker, self.closing) else pass_progress(marker)
 
     def _need_time(self) -> None:
         """Raise OutOfTime unless there is time for one more answer of the observer."""

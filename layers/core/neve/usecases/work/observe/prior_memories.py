@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import partial
 
 from neve.domain.memories.live_rows import live_row
-from neve.domain.memories.marks import words_of
+from neve.domain.memories.marks import words_of_trust
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Category, Kind, Memory, Scope
 from neve.domain.records.packs import PackEntry
@@ -122,8 +122,8 @@ def _shown(scope: SessionScope, memory: Memory, retracted: Spans, *, local: bool
         _range_here(scope, memory),
         left_of(memory, scope.session, retracted),
         memory.observed_at,
-        words_of(memory, "tool"),
-        words_of(memory, "user"),
+        words_of_trust(memory, "tool"),
+        words_of_trust(memory, "user"),
     )
 
 

@@ -18,7 +18,7 @@ from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.runtime import Task
-from neve.ports.table import Index, Item, Page
+from neve.ports.table import Index, Item, ItemPage
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import NO_WORDS, is_unheld_key
@@ -117,7 +117,7 @@ class Reads:
     scope: UserScope
     request: ResolvedRequest
     user_state: Task[UserState]
-    new_rows: Task[Page]
+    new_rows: Task[ItemPage]
     missed: Task[MemoryLag | None]
 
     def collect(self, budget: TimeBudget) -> tuple[UserState, Aside]:
@@ -144,7 +144,7 @@ class Reads:
             IndexLag(sum(lags, MemoryLag()), count(lambda: user_lag(self.scope))) if lags else None,
         )
 
-    def _start_texts(self, new_rows: Page | None) -> Task[list[Item]]:
+    def _start_texts(self, new_rows: ItemPage | None) -> Task[list[Item]]:
         """Start to read the texts of new rows, also of those that are late: they compete if they are there when the
         legs end."""
         if new_rows is not None and not _without_words(new_rows):
@@ -217,7 +217,7 @@ def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointe
     return scope.ports.tasks.start_read(read)
 
 
-def _new_rows(scope: UserScope) -> Page:
+def _new_rows(scope: UserScope) -> ItemPage:
     """Read the rows that have no words in the index yet, and behind them facts that do not hold, in one read."""
     return scope.ports.table.query(
         scope.keys.partition,
@@ -228,11 +228,11 @@ def _new_rows(scope: UserScope) -> Page:
     )
 
 
-def _without_words(page: Page) -> list[Item]:
+def _without_words(page: ItemPage) -> list[Item]:
     return [item for item in page.items if "rev_at" in item and "words_at" not in item]
 
 
-def _unheld(page: Page) -> list[Item]:
+def _unheld(page: ItemPage) -> list[Item]:
     return [item for item in page.items if is_unheld_key(item["recent_sk"])]
 
 
@@ -265,7 +265,7 @@ def _missed_here(request: ResolvedRequest, user_state: UserState) -> MemoryLag |
     return MemoryLag(lacking, lacking, lacking) if covered > user_state.indexed_seq else None
 
 
-def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: Page, now: datetime) -> MemoryLag | None:
+def _missed_rows(request: ResolvedRequest, head: UserHead, new_rows: ItemPage, now: datetime) -> MemoryLag | None:
     """Return the lag of memories and documents, if more of them lack their words than compete by themselves, or if a
     document does whose text is an object, which cannot compete."""
     if not request.looked_for or not {Source.MEMORY, Source.DOCUMENT} & set(request.where.sources):
