@@ -49,7 +49,7 @@ def test_three_steps_its_recall_included(world: RecallWorld) -> None:
     # three of reading and the ledger row of the recall
     assert made.elapsed_ms == (3 + 1) * STEP_MS
     calls = dict(world.rows.calls)
-    # recall: rows, recent rows, sessions behind, what BM25 found, the other candidates, ledger;
+    # recall: rows, recent rows, sessions behind, the candidates, ledger;
     # own: both heads, the session's state, summary and stand-in, three parts of the log and the events before, other
     # sessions that are behind, new memories, stated rows
     # and the row of the prompt

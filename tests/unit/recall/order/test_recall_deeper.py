@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from local.controls.fixture_cross_encoder import FixtureCrossEncoder
 from local.controls.virtual_time import spend
-from neve.domain.recall.deeper import READ
 from neve.usecases.ask.recall.answer import RecallAnswer
+from neve.usecases.ask.recall.stages.deeper import READ
 from tests.unit.recall_world import RecallWorld
 
 QUESTION = "Which crane of the harbour did we paint?"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from neve.domain.recall.deeper import deeper_order, weight_among
+from neve.usecases.ask.recall.stages.deeper import deeper_order, weight_among
 
 SCORES = st.floats(-50, 50)
 

@@ -48,7 +48,8 @@ class CacheRules:
     def ends(self, prompt: Prompt, tokens: Mapping[Breakpoint, int]) -> tuple[PrefixEnd, ...]:
         """Mark the ends of the prompt's prefixes. ``tokens``: of the prefix that ends at each."""
         there = prompt.breakpoints()
-        room = min(self.most, MOST_MARKS - self._callers_own(prompt)) if self._marks else 0
+        own = FORMATS[self.form].own_marks(prompt.tools) + (prompt.callers_mark is not None)
+        room = min(self.most, MOST_MARKS - own) if self._marks else 0
         cached = [at for at in _WORTH if at in there and tokens[at] >= self.minimum]
         chosen = cached[: max(0, room)]
         return tuple(
@@ -62,9 +63,6 @@ class CacheRules:
         if self.form == "ai_sdk" and self.model is not None:
             return family(self.model).startswith("claude")
         return FORMATS[self.form].marks
-
-    def _callers_own(self, prompt: Prompt) -> int:
-        return FORMATS[self.form].own_marks(prompt.tools) + (prompt.callers_mark is not None)
 
     def _why_not(self, cached: bool) -> str:
         if not self._marks:

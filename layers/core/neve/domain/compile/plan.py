@@ -201,12 +201,7 @@ class _History:
         return cls(prompt_input, past, now, shown)
 
     @property
-    def now_tokens(self) -> int:
-        """Count the tokens of what is answered now, as far as the log has it."""
-        return sum(map(shown_tokens, self._always))
-
-    @property
-    def _always(self) -> tuple[Event, ...]:
+    def always(self) -> tuple[Event, ...]:
         return (*(event for event in self.past if event.seq == self.shown.opens), *self.now)
 
     def fitted(self, grant: int, limits: Limits) -> _FittedHistory:
@@ -215,7 +210,7 @@ class _History:
         fitted = self._within(grant, limits)
         if fits((*fitted.events, *self.now), limits.log_bytes):
             return fitted
-        room, always = max(0, limits.log_bytes - bytes_of(self._always)), self.shown.opens
+        room, always = max(0, limits.log_bytes - bytes_of(self.always)), self.shown.opens
         while fitted.tokens and (size := bytes_of(one for one in fitted.events if one.seq != always)) > room:
             fitted = replace(self._within(fitted.tokens * room // size, limits), over_bytes=True)
         return fitted
@@ -282,22 +277,19 @@ def _needs(prompt_input: PromptInput, history: _History, updates: FittedUpdates)
     """Count the tokens that each section needs; of the updates, only those that fit their limit: more is not shown,
     however much there is to grant."""
     shown = history.shown
+    calls = {str(one.event_data.get("name")) for one in prompt_input.events if one.event_type is EventType.TOOL_CALL}
     return Needs(
-        system=_most_tools(prompt_input) + estimate(prompt_input.static) + estimate(prompt_input.callers),
+        system=_tools_tokens(prompt_input.tools.beside(calls))
+        + estimate(prompt_input.static)
+        + estimate(prompt_input.callers),
         instructions=estimate(_joined(prompt_input.instructions)),
         pack=prompt_input.pack_tokens,
         memories=estimate(updates.text) + estimate(prompt_input.retrieved(len(prompt_input.hits))),
         history=shown.tokens,
         history_floor=floor_of(shown),
-        message=_message_tokens(prompt_input) + history.now_tokens,
+        message=_message_tokens(prompt_input) + sum(map(shown_tokens, history.always)),
         task=estimate(task_text(prompt_input.task)) if prompt_input.task else 0,
     )
-
-
-def _most_tools(prompt_input: PromptInput) -> int:
-    """Count the tokens of the tools of a prompt that shows all of the log."""
-    calls = {str(one.event_data.get("name")) for one in prompt_input.events if one.event_type is EventType.TOOL_CALL}
-    return _tools_tokens(prompt_input.tools.beside(calls))
 
 
 def _tools_tokens(tools: Sequence[Tool]) -> int:

@@ -94,18 +94,15 @@ class Compiled:
         """Tell which recalled rows were put into the prompt, and what was not possible."""
         return transparency(self.shown_hits, list(self.degraded), self.recalled.query_lines if self.recalled else ())
 
-    @property
-    def _rows_left_out(self) -> int:
-        pack = self.material.pack
-        return sum(entry.path is None for entry in pack.left_out) + pack.also_left_out if pack else 0
-
     def metrics(self) -> dict[str, float]:
         """Return the counts that the dashboard adds up."""
+        pack = self.material.pack
+        rows_left_out = sum(entry.path is None for entry in pack.left_out) + pack.also_left_out if pack else 0
         return {
             "Compiles": 1,
             "CompileDegraded": any(flag not in ("index:behind", QUEUED) for flag in self.degraded),
             "HistoryCuts": self.plan.kept_cut is not None,
-            "PackRowsLeftOut": self._rows_left_out,
+            "PackRowsLeftOut": rows_left_out,
             "UpdatesLeftOut": sum(len(one.items) for one in self.plan.pruned if one.section == "updates"),
         }
 
@@ -326,7 +323,7 @@ class _Compilation:
         shown = {hit.id for hit in hits}
         found = {hit.id for hit in hits if hit.path is None}  # of a document a hit shows a part
         return PromptInput(
-            static=_static(self.scope),
+            static=policy.static_prefix.rendered if policy.static_prefix else "",
             boundaries=policy.static_prefix.boundaries if policy.static_prefix else "",
             callers=self.command.system,
             callers_mark=self.command.system_mark,
@@ -422,11 +419,6 @@ class _Compilation:
             if self.begun is not None
             else (self.recalled.recall_id if self.recalled else None),
         )
-
-
-def _static(scope: SessionScope) -> str:
-    prefix = scope.policy.static_prefix
-    return prefix.rendered if prefix else ""
 
 
 def _prefix(shas: Mapping[str, str]) -> str:

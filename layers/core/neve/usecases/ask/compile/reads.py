@@ -181,21 +181,15 @@ def start_context_reads(
         lambda: updates_since(scope, session_state.result().head, session_state.result().epoch, pack, behind)
     )
     taken = partial(_taken_beside, beside, pack, began + start_ms(scope, in_round=in_round))
-    images = start(lambda: _images(scope, session_state.result(), _all_of(aside, parts), wanted, taken))
+    images = start(lambda: _images(scope, session_state.result(), aside, parts, wanted, taken))
     thinking = start(
         lambda: read_thinking(scope.ports.table, scope.keys, shown_thinking(session_state.result().session))
     )
-    begun = start(lambda: _begun(scope, session_state.result(), began + ROWS_MS)) if in_round else None
+    ends_ms = began + ROWS_MS
+    begun = None
+    if in_round:
+        begun = start(lambda: begun_turn(scope, session_state.result().head, session_state.result().session, ends_ms))
     return ContextReads(scope, began, session_state, pack, parts, aside, updates, images, thinking, begun)
-
-
-def _begun(scope: SessionScope, session_state: SessionState, ends_ms: float) -> BegunTurn | None:
-    return begun_turn(scope, session_state.head, session_state.session, ends_ms)
-
-
-def _all_of(aside: Task[Log], parts: Sequence[Task[list[Event]]]) -> list[Event]:
-    found = [event for part in (aside.result().events, *(part.result() for part in parts)) for event in part]
-    return sorted(found, key=lambda event: event.seq)
 
 
 # --- parts ----------------------------------------------------------------------------------------
@@ -235,11 +229,14 @@ def _no_images(session_state: SessionState, log: Log | None) -> Images:
 def _images(
     scope: SessionScope,
     session_state: SessionState,
-    events: list[Event],
+    aside: Task[Log],
+    parts: Sequence[Task[list[Event]]],
     wanted: Wanted | None,
     beside: Callable[[], int],
 ) -> Images:
     """Load the images. ``beside``: bytes as ``load_images`` takes them; not counted for a log without images."""
+    found = [event for part in (aside.result().events, *(part.result() for part in parts)) for event in part]
+    events = sorted(found, key=lambda event: event.seq)
     taken = beside() if any(map(images_of, events)) else 0
     return load_images(scope, events, session_state.hidden, session_state.epoch, wanted, taken)
 

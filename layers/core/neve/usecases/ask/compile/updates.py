@@ -177,7 +177,11 @@ class DocumentUpdates:
         here, paths = {pin.document_id for pin in pins}, {pin.path for pin in pins}
         before = {entry.path: entry for entry in then.values() if entry.id not in here}
         with_then = [(pin, then.get(pin.document_id) or before.get(pin.path)) for pin in pins]
-        moved = [(pin, entry) for pin, entry in with_then if entry is None or not _is_rev(entry, pin)]
+        moved = [
+            (pin, entry)
+            for pin, entry in with_then
+            if entry is None or (entry.id, entry.rev) != (pin.document_id, pin.rev)
+        ]
         whole = len(pins) < MAX_PINS
         gone = [entry for entry in shown if whole and entry.id not in here and entry.path not in paths]
         return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
@@ -214,10 +218,6 @@ class DocumentUpdates:
         of it."""
         same = then is not None and (pin.cut or then.fingerprint == pin.fingerprint)
         return same and escape(indented(text) if pin.excerpt is not None else text) in self.pack
-
-
-def _is_rev(entry: PackEntry, pin: Pin) -> bool:
-    return (entry.id, entry.rev) == (pin.document_id, pin.rev)
 
 
 def _text(keys: UserKeys, pin: Pin, found: Mapping[Key, Item]) -> str | None:

@@ -110,11 +110,6 @@ class ResolvedRequest:
         beside = Source.EVENT in self.command.sources and len(set(self.command.sources)) > 1
         return 2 * self.depth if beside else self.depth
 
-    def without_rerank(self) -> ResolvedRequest:
-        """Return the request without the rerank stage, for candidates without an utterance: there is nothing to
-        re-order."""
-        return replace(self, rerank="off", depth=MIN_DEPTH)
-
     def further(self, *, answered: bool = False) -> ResolvedRequest:
         """Return the request of another reading, behind the first one. ``answered``: there are hits, so that the
         message is not off topic."""

@@ -11,9 +11,8 @@ dropped, and what that adds stands behind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
 from neve.domain.ids import is_event_id
 from neve.domain.memories.unheld import with_successors
@@ -26,7 +25,7 @@ from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
 from neve.store import rows
 from neve.usecases.ask.recall.answer import INDEX_BEHIND
-from neve.usecases.ask.recall.command import ResolvedRequest
+from neve.usecases.ask.recall.command import MIN_DEPTH, ResolvedRequest
 from neve.usecases.ask.recall.dropped import REPEATS, Dropped, History, LeftOut, by_id, hidden, left_out
 from neve.usecases.ask.recall.recall_rows import UNREADABLE, RecallRow, read_row
 from neve.usecases.ask.recall.said_again import said_again
@@ -146,7 +145,10 @@ class _Search:
         new, dropped = new_candidates(self.request, self.scores, head, out, new_items)
         revs = {item["id"]: item["rev"] for item in new_items if "id" in item and "rev" in item}
         new_revs = {identifier: revs.get(identifier, ANY_REV) for identifier in new}
-        request = _without_idle_rerank(self.request, chain(new, _ids(reading.lexical), _ids(reading.vector)))
+        found = (*new, *(one.item_id for leg in (reading.lexical, reading.vector) for one in leg or ()))
+        request = self.request
+        if request.rerank != "off" and not any(map(is_event_id, found)):
+            request = replace(request, rerank="off", depth=MIN_DEPTH)  # there is nothing to re-order
         self.legs.take(request.depth)
         hydration = Hydration(self.scope, request, head, self.budget.ends_ms)
         unheld = facts_that_do_not_hold(unheld_items, head.gen)
@@ -229,17 +231,6 @@ class _Search:
         reasons = {one.reason for one in log}
         degraded = [*self.legs.degraded, *(flag for reason, flag in _FLAGS.items() if reason in reasons)]
         return Found(ranked, log, self.legs.reports, degraded, self.legs.searched, head)
-
-
-def _ids(candidates: Iterable[Candidate] | None) -> Iterator[str]:
-    return (candidate.item_id for candidate in candidates or ())
-
-
-def _without_idle_rerank(request: ResolvedRequest, found: Iterable[str]) -> ResolvedRequest:
-    """Return the request, without the rerank stage where no utterance is among the candidates' ids ``found``."""
-    if request.rerank == "off" or any(map(is_event_id, found)):
-        return request
-    return request.without_rerank()
 
 
 def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:

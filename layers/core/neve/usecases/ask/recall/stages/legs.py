@@ -116,9 +116,10 @@ class Legs:
     def start(self, where: SearchFilter, depth: int) -> None:
         """Start the vector leg, which takes longest: one thread embeds the query and searches for its neighbours, since
         each handing over costs a tenth of a millisecond."""
-        if not (self.request.vector and self.ports.embedder.model.dimensions):
+        embedder = self.ports.embedder
+        if not (self.request.vector and embedder.model.dimensions):
             return
-        report, key = self.reports["vector"], self._cache_key()
+        report, key = self.reports["vector"], (embedder.model.tag, self.owner.tenant, self.request.vector_text)
         remembered = self.ports.caches.of(QUERY_VECTORS).get(key)
         report.depth, report.started_ms = self.request.depth, self.budget.elapsed_ms
         report.embed_cache = "miss" if remembered is None else "hit"
@@ -182,9 +183,6 @@ class Legs:
         return None
 
     # --- parts ----------------------------------------------------------------------------------
-
-    def _cache_key(self) -> tuple[str, str, str]:
-        return self.ports.embedder.model.tag, self.owner.tenant, self.request.vector_text
 
     def _embed(self, key: tuple[str, str, str], remembered: bytes | None) -> None:
         """Embed the query, unless its vector is remembered. Raises EmbeddingUnavailable, EmbeddingRetryable."""
