@@ -39,7 +39,9 @@ def about(subject: str, sentence: str) -> str:
         return f"{subject} said: {sentence[:1].upper()}{sentence[1:]}"
     if (together := _AND_I.match(sentence)) and _is_noun_phrase(together[1]):
         return f"{subject} and their {together[1]}{_continued(subject, sentence[together.end() :])}"
-    return _Rewriter(subject).rewrite(sentence)
+    return _Rewriter(subject).rewrite(
+        _INVERTED.sub(lambda found: f"{found[1]} {third_person_form(found[2].lower())}", sentence)
+    )
 
 
 _AS_SAID = re.compile(r"(?P<who>[^:\"]{1,80}) said: (?P<said>.+)", re.DOTALL)
@@ -50,6 +52,9 @@ def as_said(statement: str) -> tuple[str, str] | None:
     found = _AS_SAID.fullmatch(statement)
     return (found["who"], found["said"]) if found else None
 
+
+_INVERTED = re.compile(r"\b(so|as|nor|neither) (am|do|have)(?= i\b)", re.IGNORECASE)
+"""``and so am I``"""
 
 _ASKS_WITHOUT_VERB = re.compile(r"no\s.*\b(?:i|i'm|i've|my)\b", re.IGNORECASE)
 """``No nuts please, I'm allergic``"""

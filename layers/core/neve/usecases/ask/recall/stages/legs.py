@@ -116,10 +116,10 @@ class Legs:
     def start(self, where: SearchFilter, depth: int) -> None:
         """Start the vector leg, which takes longest: one thread embeds the query and searches for its neighbours, since
         each handing over costs a tenth of a millisecond."""
-        embedder = self.ports.embedder
-        if not (self.request.vector and embedder.model.dimensions):
+        if not (self.request.vector and self.ports.embedder.model.dimensions):
             return
-        report, key = self.reports["vector"], (embedder.model.tag, self.owner.tenant, self.request.vector_text)
+        report = self.reports["vector"]
+        key = (self.ports.embedder.model.tag, self.owner.tenant, self.request.vector_text)
         remembered = self.ports.caches.of(QUERY_VECTORS).get(key)
         report.depth, report.started_ms = self.request.depth, self.budget.elapsed_ms
         report.embed_cache = "miss" if remembered is None else "hit"
