@@ -32,10 +32,10 @@ LOUD = {
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The black-box tests may reach the stage that they are pointed at. No property is held to a time: the machine may
-    be busy."""
-    settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-    settings.load_profile("untimed")
+    """The black-box tests may reach the stage that they are pointed at. Properties are reproducible, and none is held
+    to a time: the machine may be busy."""
+    settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("same")
     if "NEVE_STAGE_URL" not in os.environ:
         forbid_the_network()
     in_memory.keep_temporary_files()

@@ -22,8 +22,10 @@ from neve.observers.prompted import PromptedObserver
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
 from neve.ports.models import ModelAnswer, ModelRequest
+from neve.store import rows
 from neve.store.partitions import due_rows
 from neve.usecases.core.memories.replace_rows import ReplacementBusy
+from neve.usecases.work.background.send_lost import send_lost
 from neve.usecases.work.background.sweep_due import resolve_due
 
 GROUP = "[group id: "
@@ -62,15 +64,17 @@ def main() -> None:
         threading.Thread(target=_consume, args=(worker,), daemon=True).start()
     while True:
         functions.invoke("reflect_planner", {"source": "neve.schedule"})
-        _finish_replacements(ports)
+        _sweep(ports)
         time.sleep(PLAN_EVERY_S)
 
 
-def _finish_replacements(ports: Ports) -> None:
+def _sweep(ports: Ports) -> None:
     """The part of the sweep that a night needs: nothing here is indexed, and all of it would be queued again."""
     for item in due_rows(ports.table, "replace"):
         with contextlib.suppress(ReplacementBusy, Conflict):
             resolve_due(ports, item)
+    for item in due_rows(ports.table, rows.QUEUED, ports.clock.now()):
+        send_lost(ports, item)
 
 
 def _consume(worker: Any) -> None:

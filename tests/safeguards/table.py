@@ -139,7 +139,7 @@ TIME = (
     ),
     Safeguard(
         "the time that is left is the context's",
-        *(WORKER, "seconds_left = time_of(context)", "seconds_left = time_of(None)"),
+        *(WORKER, "seconds_left = time_left_of(context)", "seconds_left = time_left_of(None)"),
         f"{POSTPONED}::test_one_that_workers_without_time_pass_on_is_not_lost",
     ),
     Safeguard(

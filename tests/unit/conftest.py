@@ -1,4 +1,4 @@
-"""Property tests here are reproducible and judge results, never speed. Worlds are closed behind the test."""
+"""Worlds, which are closed behind the test."""
 
 from __future__ import annotations
 
@@ -7,13 +7,9 @@ from contextlib import closing
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
 
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import World
-
-settings.register_profile("unit", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("unit")
 
 
 @pytest.fixture

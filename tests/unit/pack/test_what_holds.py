@@ -112,7 +112,8 @@ def taken_back(world: World, session: str) -> None:
     answer = retract_events(scope, Retract(1, None, "edited"))
     item = world.table.get(world.tenant.keys.job(answer.job_id))
     assert item is not None
-    run_retraction(scope, message_of_row(item).body)
+    if item["type"] == rows.QUEUED_JOB:  # not a second time
+        run_retraction(scope, message_of_row(item).body)
     done = world.table.get(world.tenant.keys.job(answer.job_id))
     assert done is not None and rows.read_job(done).status == "done"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from neve.domain.memories.text import for_pack
 from neve.domain.records.memories import Kind
-from neve.domain.sessions.rendered_blocks import BEFORE_A_NAME, OWN_NAMES, spelt
+from neve.domain.sessions.rendered_blocks import BEFORE_A_NAME, INVISIBLE, OWN_NAMES, spelt
 
 LAYER_TAGS = ("always", "profile", "global", "local")
 """The layers in their order; ``PackLayers.global_`` is ``global``."""
@@ -38,7 +38,7 @@ JUST_SAID = "Just said in another conversation:"
 _CONDENSED = frozenset({Kind.OBSERVATION, Kind.REFLECTION})
 
 _OWNED_NAMES = "|".join([OWN_NAMES, *map(spelt, (*LAYER_TAGS, ABOUT))])
-_OWNED_TAG = re.compile(rf"<(?={BEFORE_A_NAME}(?:{_OWNED_NAMES})(?![\w-]))", re.IGNORECASE)
+_OWNED_TAG = re.compile(rf"<(?={BEFORE_A_NAME}(?:{_OWNED_NAMES})(?!(?![{INVISIBLE}])[\w-]))", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Passage
 from neve.domain.indexing.utterances import ROLES, utterance_passages
 from neve.domain.records.sessions import Span
-from neve.domain.sessions.spans import common, holds
+from neve.domain.sessions.spans import common
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.scope import SessionData
@@ -19,7 +19,13 @@ from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
 from neve.usecases.core.lag.indexed_row import IndexedRow
-from neve.usecases.work.indexing.index_events import IndexingOutOfTime, batches_of_span, confirm, queue_vectors
+from neve.usecases.work.indexing.index_events import (
+    IndexingOutOfTime,
+    batches_of_span,
+    confirm,
+    queue_vectors,
+    seqs_without_vectors,
+)
 from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.indexing.vectors.user_vectors import with_known_vectors
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
@@ -71,16 +77,15 @@ def take_out(data: Data | SessionData[IndexingPorts], log: IndexedLog, span: Spa
 def write_beside(data: Data, log: IndexedLog, span: Span) -> None:
     """Write the two utterances on either side of events that are gone, with the vectors that they have; those that
     have lost theirs are embedded again. Raises UserErased, StoreUnavailable."""
-    done, lost = False, set[int]()
+    done, lost = False, list[int]()
     while not done:
         model = data.ports.search.model()
         passages = with_known_vectors(data, model, _passages_beside(log, span))
         if passages:
             data.ports.search.upsert(data.keys.owner, passages)
-        lacking = {one.seq_from for one in passages if model.dimensions and one.vector is None and one.seq_from}
-        lost = {seq for seq in lacking if holds(log.row.embedded, seq)}
+        lost = seqs_without_vectors(log, model, passages)
         log, done = confirm(data, log, passages, partial(IndexedRow.without_vectors, seqs=lost))
-    queue_vectors(data, log.head.incarnation, [(seq, seq) for seq in sorted(lost)])
+    queue_vectors(data, log.head.incarnation, [(seq, seq) for seq in lost])
 
 
 def _passages_beside(log: IndexedLog, span: Span) -> list[Passage]:

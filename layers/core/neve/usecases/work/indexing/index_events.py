@@ -15,7 +15,7 @@ from functools import partial
 from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
 from neve.domain.indexing.utterances import utterance_passages
 from neve.domain.records.sessions import Span, Spans
-from neve.domain.sessions.spans import joined, without
+from neve.domain.sessions.spans import holds, joined, without
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.queue import QueueName
@@ -159,7 +159,7 @@ def confirm(
         try:
             now = read_log(data, seen.head.incarnation)
         except UserErased:
-            for identifier in {passage.item_id for passage in written}:
+            for identifier in sorted({passage.item_id for passage in written}):
                 data.ports.search.trim(data.keys.owner, identifier, keep=0, version=seen.version)
             raise
         changed = change(now.row) if now.version == seen.version else None
@@ -182,17 +182,27 @@ def _index_words(data: SessionData[WordsPorts], seen: IndexedLog, span: Span) ->
     passages = [*with_known_vectors(data, model, around), *new]
     if passages:
         search.upsert(data.keys.owner, passages)
-    last, before = span[1], seen.row.indexed_seq
+    last, before, lost = span[1], seen.row.indexed_seq, seqs_without_vectors(seen, model, passages)
 
     def change(row: IndexedRow) -> IndexedRow:
         nonlocal before
         before = row.indexed_seq
-        return _without_vectors(row.with_words(last), model) if last > before else row
+        left = row.without_vectors(lost)
+        return _without_vectors(left.with_words(last), model) if last > before else left
 
     now, done = confirm(data, seen, passages, change)
-    if done and model.dimensions and last > before:
-        queue_vectors(data, seen.head.incarnation, [(before + 1, last)])
+    if done and model.dimensions:
+        lacking = [(seq, seq) for seq in lost]
+        queue_vectors(data, seen.head.incarnation, [*lacking, (before + 1, last)] if last > before else lacking)
     return now, done
+
+
+def seqs_without_vectors(log: IndexedLog, model: IndexModel, written: Iterable[Passage]) -> list[int]:
+    """Return the events that were embedded and are written without their vector: it is kept by content, and went with
+    another text in the same words (ADR 62)."""
+    seqs = {one.seq_from for one in written if model.dimensions and one.vector is None and one.seq_from}
+    none_from = log.row.without_vectors_from
+    return [s for s in sorted(seqs) if holds(log.row.embedded, s) and (none_from is None or s < none_from)]
 
 
 def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
