@@ -378,7 +378,7 @@ ABLATIONS = _by_name(
             "new rows first",
             "looking at them before the index is searched by words",
             "noted",
-            3_000,
+            9_000,
             # Beside notes of every access, which come between more often.
             lambda: [*recall.searches_before_it_looks(), (note_access, "EXACT_TO", timedelta(0))],
         ),
