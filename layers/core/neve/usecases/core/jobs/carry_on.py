@@ -117,12 +117,8 @@ def carry_on(scope: UserScope, kind: str, work_id: str, step: Step, seconds_left
             outcome = Wait(run.cursor) if hands_on else step(run)
             if outcome is not None:
                 scope.ports.table.write(_fenced(run, outcome))
-        except (
-            Conflict,
-            WorkerReplaced,
-            UserErased,
-        ):  # another writer was faster, or the answer was lost: the rows say what holds
-            continue
+        except (Conflict, WorkerReplaced, UserErased):
+            continue  # another writer was faster, or the answer was lost: the rows say what holds
         if isinstance(outcome, Wait) and outcome.until is None:
             send_work(scope.ports, scope.keys, kind, work_id)
         if isinstance(outcome, Wait | Done):

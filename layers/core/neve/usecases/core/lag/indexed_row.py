@@ -75,7 +75,7 @@ class IndexedRow:
         lacking = min((seq for seq in (lacking, lacking_from) if seq is not None), default=None)
         return replace(self, embedded=joined((*self.embedded, span)), without_vectors_from=lacking)
 
-    def without_vectors(self, seqs: Iterable[int]) -> IndexedRow:
+    def to_embed_again(self, seqs: Iterable[int]) -> IndexedRow:
         """Remove events whose vectors are to be made again."""
         gone = joined((seq, seq) for seq in seqs)
         return replace(self, embedded=tuple(part for span in self.embedded for part in without(span, gone)))

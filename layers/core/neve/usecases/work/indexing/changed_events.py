@@ -18,14 +18,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.partitions import all_rows
 from neve.store.transact import transact
-from neve.usecases.core.lag.indexed_row import IndexedRow
-from neve.usecases.work.indexing.index_events import (
-    IndexingOutOfTime,
-    batches_of_span,
-    confirm,
-    queue_vectors,
-    seqs_without_vectors,
-)
+from neve.usecases.work.indexing.index_events import IndexingOutOfTime, batches_of_span, confirm_words
 from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.indexing.vectors.user_vectors import with_known_vectors
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
@@ -35,7 +28,8 @@ Data = SessionData[WordsPorts]
 
 def forget_retracted(data: Data, incarnation: int, retraction_id: str, *, left: SecondsLeft = for_ever) -> None:
     """Take the events of a retraction, and their words, out of the index. Every step may be repeated; how far it has
-    come is on the retraction's row. ``left``: how long the worker may still run. Raises OutOfTime, StoreUnavailable."""
+    come is on the retraction's row. ``left``: how long the worker may still run. Raises
+    IndexingOutOfTime, StoreUnavailable."""
     table, own = data.ports.table, data.keys.retraction(retraction_id)
 
     def note(to: int) -> None:
@@ -77,15 +71,13 @@ def take_out(data: Data | SessionData[IndexingPorts], log: IndexedLog, span: Spa
 def write_beside(data: Data, log: IndexedLog, span: Span) -> None:
     """Write the two utterances on either side of events that are gone, with the vectors that they have; those that
     have lost theirs are embedded again. Raises UserErased, StoreUnavailable."""
-    done, lost = False, list[int]()
+    done = False
     while not done:
         model = data.ports.search.model()
         passages = with_known_vectors(data, model, _passages_beside(log, span))
         if passages:
             data.ports.search.upsert(data.keys.owner, passages)
-        lost = seqs_without_vectors(log, model, passages)
-        log, done = confirm(data, log, passages, partial(IndexedRow.without_vectors, seqs=lost))
-    queue_vectors(data, log.head.incarnation, [(seq, seq) for seq in lost])
+        log, done = confirm_words(data, log, model, passages)
 
 
 def _passages_beside(log: IndexedLog, span: Span) -> list[Passage]:

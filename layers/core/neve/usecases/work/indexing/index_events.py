@@ -55,7 +55,8 @@ def index_words(
 ) -> None:
     """Index the words of everything up to the seq ``last`` that is not indexed yet, and queue their vectors. ``again``:
     the message was delivered before, and the worker that had it may have died before it queued the vectors. ``left``:
-    how long the worker may still run. Raises OutOfTime and StoreUnavailable; what was indexed before stays noted."""
+    how long the worker may still run. Raises IndexingOutOfTime and StoreUnavailable; what was indexed before stays
+    noted."""
     try:
         log = read_log(data, incarnation)
         if again and log.row.indexed_seq:
@@ -72,7 +73,8 @@ def index_words(
 
 def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span]) -> None:
     """Index the vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when some could not be
-    embedded for now, behind the others, OutOfTime (what was embedded before stays noted), and StoreUnavailable."""
+    embedded for now, behind the others, IndexingOutOfTime (what was embedded before stays noted), and
+    StoreUnavailable."""
     failed = False
     try:
         read = log = read_log(data, incarnation)
@@ -182,30 +184,38 @@ def _index_words(data: SessionData[WordsPorts], seen: IndexedLog, span: Span) ->
     passages = [*with_known_vectors(data, model, around), *new]
     if passages:
         search.upsert(data.keys.owner, passages)
-    last, before, lost = span[1], seen.row.indexed_seq, seqs_without_vectors(seen, model, passages)
+    last, before = span[1], seen.row.indexed_seq
 
     def change(row: IndexedRow) -> IndexedRow:
         nonlocal before
         before = row.indexed_seq
-        left = row.without_vectors(lost)
-        return _without_vectors(left.with_words(last), model) if last > before else left
+        return _none_lacking(row.with_words(last), model) if last > before else row
 
-    now, done = confirm(data, seen, passages, change)
-    if done and model.dimensions:
-        lacking = [(seq, seq) for seq in lost]
-        queue_vectors(data, seen.head.incarnation, [*lacking, (before + 1, last)] if last > before else lacking)
+    now, done = confirm_words(data, seen, model, passages, change)
+    if done and model.dimensions and last > before:
+        queue_vectors(data, seen.head.incarnation, [(before + 1, last)])
     return now, done
 
 
-def seqs_without_vectors(log: IndexedLog, model: IndexModel, written: Iterable[Passage]) -> list[int]:
-    """Return the events that were embedded and are written without their vector: it is kept by content, and went with
-    another text in the same words (ADR 62)."""
+def confirm_words(
+    data: SessionData[WordsPorts],
+    seen: IndexedLog,
+    model: IndexModel,
+    written: Sequence[Passage],
+    change: Callable[[IndexedRow], IndexedRow] = lambda row: row,
+) -> tuple[IndexedLog, bool]:
+    """Do as ``confirm``, and queue the vectors of events that were embedded and are written without: a vector is kept
+    by content, and went with another text in the same words (ADR 62). Raises UserErased, StoreUnavailable."""
     seqs = {one.seq_from for one in written if model.dimensions and one.vector is None and one.seq_from}
-    none_from = log.row.without_vectors_from
-    return [s for s in sorted(seqs) if holds(log.row.embedded, s) and (none_from is None or s < none_from)]
+    none_from = seen.row.without_vectors_from
+    lost = [s for s in sorted(seqs) if holds(seen.row.embedded, s) and (none_from is None or s < none_from)]
+    now, done = confirm(data, seen, written, lambda row: change(row.to_embed_again(lost)))
+    if done:
+        queue_vectors(data, seen.head.incarnation, [(seq, seq) for seq in lost])
+    return now, done
 
 
-def _without_vectors(row: IndexedRow, model: IndexModel) -> IndexedRow:
+def _none_lacking(row: IndexedRow, model: IndexModel) -> IndexedRow:
     """Note all as embedded in an index that takes no vectors: it lacks none."""
     return row if model.dimensions else row.with_vectors((1, row.indexed_seq), None)
 
@@ -255,7 +265,7 @@ class _Vectors:
 
     def index(self, span: Span, log: IndexedLog) -> _Done:
         """Index the vectors of one step. Words that come in meanwhile belong to the context of what is written here,
-        and their own write found no vectors to take along: then the step is written again. Raises OutOfTime,
+        and their own write found no vectors to take along: then the step is written again. Raises IndexingOutOfTime,
         UserErased."""
         for _ in range(CONTEXTS):
             try:
@@ -272,7 +282,7 @@ class _Vectors:
 
     def _write(self, log: IndexedLog, span: Span) -> _Written | None:
         """Embed and write one step; None when not one text could be embedded and a later attempt may do better. Raises
-        OutOfTime, LogMoved, UserErased."""
+        IndexingOutOfTime, LogMoved, UserErased."""
         before, new = _step_passages(log, span)
         checks = partial(_checks, self.data, log)
         found = vectors_for(self.data, checks, passage_texts(new), passage_texts(before))
