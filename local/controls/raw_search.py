@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,10 +24,10 @@ def find_raw(folders: Iterable[Path], marker: bytes) -> list[Found]:
     page may be cut in two by a page boundary in its middle: use short markers."""
     found: list[Found] = []
     for folder in folders:
-        for path in sorted(folder.rglob("*")):
-            count = _count_in(path, marker) if path.is_file() else 0
-            if count:
-                found.append(Found(str(path.relative_to(folder)), count))
+        for parent, _, names in os.walk(folder):  # skips a folder that is removed meanwhile, where ``rglob`` raises
+            paths = sorted(Path(parent, name) for name in names)
+            counted = ((path, _count_in(path, marker)) for path in paths)
+            found += [Found(str(path.relative_to(folder)), count) for path, count in counted if count]
     return found
 
 

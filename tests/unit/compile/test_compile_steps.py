@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from local.controls.virtual_time import spend
@@ -15,6 +17,7 @@ from neve.usecases.ask.compile.compile_context import Compiled, compile_context
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.recall.record_recall import get_recall
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from tests.unit.compile.compile_world import session
 from tests.unit.recall_world import RecallWorld
 
 STEP_MS = 10
@@ -111,6 +114,25 @@ def test_a_round_of_tool_calls_reads_what_its_turn_began_with_beside_the_rest(wo
     # no recall: the newest prompt of the session, and its hits
     assert made.elapsed_ms == (3 + 1) * STEP_MS
     assert dict(world.rows.calls) == {"get_many": 4, "query": 7, "write": 1}
+
+
+def test_a_round_shows_the_time_of_its_turns_first_prompt_however_late_that_is_kept(
+    world: RecallWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = world.clock.now
+    monkeypatch.setattr(world.clock, "now", lambda: (world.clock.move(seconds=1), now())[1])
+    world.say("is there any tea left?")
+    first = compiled(world)
+    data = {"tool_use_id": "t1", "name": "look"}
+    call, result = EventType.TOOL_CALL, EventType.TOOL_RESULT
+    append_events(session(world), [NewEvent(call, "", event_data=data), NewEvent(result, "no", event_data=data)])
+    assert _time(first) == _time(compiled(world))
+
+
+def _time(made: Compiled) -> str:
+    found = re.search(r"Current time: \S+", str(made.request))
+    assert found
+    return found[0]
 
 
 # --- the ledger row of the recall -----------------------------------------------------------------

@@ -10,6 +10,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import partial
 from typing import Any
 
@@ -179,13 +180,14 @@ def check_command(scope: SessionScope, command: CompileCommand) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Compilation:
-    """One attempt over what was read. ``events``: the log without the message; ``asked``: the message, None in a round
-    of tool calls, whose turn goes on from the event ``front``."""
+    """One attempt over what was read. ``now``: the one clock that it shows and keeps. ``events``: the log without the
+    message; ``asked``: the message, None in a round of tool calls, whose turn goes on from the event ``front``."""
 
     scope: SessionScope
     command: CompileCommand
     material: Material
     recalled: RecallAnswer | None
+    now: datetime
     events: tuple[Event, ...]
     asked: Content | None
     front: Event | None = None
@@ -206,7 +208,8 @@ class _Compilation:
             why = "is required: the log does not end with a message or a tool's result that waits for an answer"
             raise invalid("message", why)
         front = (message_of(events) or events[0]) if asked is None else None
-        return cls(scope, command, material, recalled, tuple(_only_thinking_behind(events, front)), asked, front)
+        shown = tuple(_only_thinking_behind(events, front))
+        return cls(scope, command, material, recalled, scope.ports.clock.now(), shown, asked, front)
 
     @property
     def asked_text(self) -> str:
@@ -268,7 +271,7 @@ class _Compilation:
         request = self.front or (in_log[-1] if in_log else None)
         state = self.material.session_state
         return TurnStart(
-            at=iso(self.scope.ports.clock.now()),
+            at=iso(self.now),
             behind=state.session.last_seq if state else 0,
             request=request.seq if request else None,
             hits=hits,
@@ -359,7 +362,7 @@ class _Compilation:
         session_state = self.material.session_state
         meta = session_state.session.user_meta if session_state else {}
         before = session_state.session.previous_at if session_state else None
-        now = parse(self.begun.start.at) if self.begun is not None else self.scope.ports.clock.now()
+        now = parse(self.begun.start.at) if self.begun is not None else self.now
         return session_text(now, meta, parse(before) if before else None)
 
     def prefix_ends(self, plan: PromptPlan) -> tuple[PrefixEnd, ...]:
