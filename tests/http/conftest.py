@@ -42,8 +42,8 @@ NO_CONTROLS, NO_OTHER_TENANT = "needs the test controls of a local server", "nee
 NO_OPERATOR = "needs an operator's credentials: it reindexes, and starts the service with another model"
 NO_STACK_NAME = "needs NEVE_STACK_NAME and AWS credentials: it asks Scheduler"
 
-WORDINGS = 2
-"""Of one rule, on real servers."""
+CASES = 2
+"""Of one parametrised test, on the full stack; all of them on the embedded one. Tests there take six times as long."""
 NOT_TESTED = pytest.StashKey[Counter[str]]()
 
 
@@ -76,13 +76,13 @@ def _on_full_stack(item: pytest.Item) -> bool:
 
 
 def _no_store_changes(item: pytest.Item) -> bool:
-    """Tests of the shape of requests and answers; and of many wordings of one rule all but the first two, which show
-    that what follows from the rule is written and found on real servers too."""
+    """Say whether the test is of the shape of requests and answers, or a further case of one whose first two show that
+    what follows from the rule is written and found on real servers too."""
     if item.path.name == "test_schemathesis.py":
         return True
-    if not isinstance(item, pytest.Function) or item.get_closest_marker("wordings") is None:
-        return False
-    return any(row >= WORDINGS for name, row in item.callspec.indices.items() if name != "stack")
+    return isinstance(item, pytest.Function) and any(
+        case >= CASES for name, case in item.callspec.indices.items() if name != "stack"
+    )
 
 
 def _place(item: pytest.Item) -> int:

@@ -123,7 +123,6 @@ BESIDE = [
 
 
 @pytest.mark.live
-@pytest.mark.wordings
 @pytest.mark.parametrize(("old", "new", "question", "holds"), CHANGES, ids=[row[1] for row in CHANGES])
 def test_b39_what_a_life_changes_is_said_as_it_is_now(
     user: Person, old: str, new: str, question: str, holds: str
@@ -149,7 +148,6 @@ def test_b39_what_a_life_changes_is_said_as_it_is_now(
 
 
 @pytest.mark.live
-@pytest.mark.wordings
 @pytest.mark.parametrize(("old", "new"), BESIDE, ids=[row[1] for row in BESIDE])
 def test_b39_what_is_said_beside_it_or_of_somebody_else_supersedes_nothing(user: Person, old: str, new: str) -> None:
     said(user, old, new)

@@ -69,7 +69,6 @@ def image_event() -> Json:
 
 
 @pytest.mark.live
-@pytest.mark.wordings
 @pytest.mark.parametrize("kind", STATEMENTS)
 def test_e20_a_new_chat_and_an_older_one_know_what_was_said_a_moment_ago(user: Person, kind: str) -> None:
     said, words = STATEMENTS[kind]
@@ -159,7 +158,6 @@ KEPT = "I keep bees."
 
 
 @pytest.mark.controls
-@pytest.mark.wordings
 @pytest.mark.parametrize(
     ("said", "secret"),
     [
