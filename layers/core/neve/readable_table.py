@@ -20,7 +20,7 @@ from neve.store.documents import HEAD, REVISION, read_document
 from neve.store.filings import PROPOSED, read_filing, read_proposal
 from neve.store.keys import is_head, is_session_state
 from neve.store.pins import read_pin
-from neve.store.session_state import read_prompt
+from neve.store.sessions.prompts import read_prompt
 from neve.store.tenants.leg_health import ROWS, put_leg_trouble
 from neve.store.tenants.tenant_rows import read_api_key, read_tenant
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from datetime import timedelta
+from itertools import count
 
 import pytest
 
@@ -119,8 +121,8 @@ def test_a_round_of_tool_calls_reads_what_its_turn_began_with_beside_the_rest(wo
 def test_a_round_shows_the_time_of_its_turns_first_prompt_however_late_that_is_kept(
     world: RecallWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    now = world.clock.now
-    monkeypatch.setattr(world.clock, "now", lambda: (world.clock.move(seconds=1), now())[1])
+    now, seconds = world.clock.now, count()
+    monkeypatch.setattr(world.clock, "now", lambda: now() + timedelta(seconds=next(seconds)))
     world.say("is there any tea left?")
     first = compiled(world)
     data = {"tool_use_id": "t1", "name": "look"}

@@ -14,7 +14,7 @@ from neve.scope import SessionScope
 from neve.store.idempotency import IdempotencyKey
 from neve.store.keys import MESSAGES
 from neve.store.partitions import all_rows
-from neve.store.session_state import forgotten
+from neve.store.sessions.messages import forgotten
 from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.tell.sessions.append_messages import AppendedMessages, append_messages

@@ -14,7 +14,7 @@ from neve.domain.records.sessions import SessionHead
 from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
-from neve.store.session_state import read_state, state_rows
+from neve.store.sessions.state import read_state, state_rows
 from neve.usecases.core.lag.indexed_row import IndexedRow
 from tests.unit.world import CountedTable
 

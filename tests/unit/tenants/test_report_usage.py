@@ -16,7 +16,7 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Key
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.store.session_state import RETENTION
+from neve.store.sessions.prompts import RETENTION
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
 from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import compile_context

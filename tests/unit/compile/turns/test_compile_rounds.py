@@ -14,7 +14,7 @@ from neve.domain.records.memories import Kind, MemoryPassage, Provenance, Status
 from neve.domain.records.sessions import EventType
 from neve.ports.errors import StoreUnavailable
 from neve.store import rows
-from neve.store.session_state import RETENTION
+from neve.store.sessions.prompts import RETENTION
 from neve.usecases.ask.compile import reads
 from neve.usecases.ask.compile.compile_context import Compiled
 from neve.usecases.ask.pack.read_pack import read_pack

@@ -18,7 +18,7 @@ from neve.ports.runtime import Task
 from neve.ports.table import Check, Version, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.session_state import put_prompt
+from neve.store.sessions.prompts import put_prompt
 from neve.usecases.ask.compile.reads import Log, Material
 from neve.usecases.ask.recall.answer import Hit, hit_line
 from neve.usecases.core.jobs.messages.compaction import compaction_job

@@ -29,7 +29,8 @@ from neve.ports.table import Item, Key
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.partitions import all_rows
-from neve.store.session_state import Thinking, read_state, read_thinking, shown_thinking, with_thinking
+from neve.store.sessions.state import read_state
+from neve.store.sessions.thinking import Thinking, read_thinking, shown_thinking, with_thinking
 from neve.usecases.ask.compile.images import Images, Wanted, load_images
 from neve.usecases.ask.compile.turn_start import BegunTurn, begun_turn
 from neve.usecases.ask.compile.updates import updates_since

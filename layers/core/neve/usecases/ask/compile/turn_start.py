@@ -18,7 +18,7 @@ from neve.domain.sessions.spans import holds
 from neve.domain.tails.told import told_of
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.session_state import read_prompt
+from neve.store.sessions.prompts import read_prompt
 from neve.usecases.ask.compile.updates import forms_of_memory
 from neve.usecases.ask.recall.answer import Hit, hit_line, shown_again
 from neve.usecases.ask.recall.command import RecallCommand, resolve

@@ -22,7 +22,7 @@ from neve.ports.table import Item, Key
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
 from neve.store.keys import SessionKeys
-from neve.store.session_state import read_state
+from neve.store.sessions.state import read_state
 from neve.usecases.core.lag.memory_lag import MemoryLag, read_progress, user_lag
 from neve.usecases.core.pack.build_pack import BuiltPack, build_pack, known_body
 from neve.usecases.core.pack.gather_pack import gather_documents, gather_pack, gather_preview

@@ -12,7 +12,7 @@ from neve.domain.sessions.spans import holds
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import LAST_SEQ
-from neve.store.session_state import read_thinking, shown_thinking, with_thinking
+from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
 
 MOST_READS = 8
 """Reads of the log by one call (*chosen*): what was taken back in one stretch is stepped over without a read."""

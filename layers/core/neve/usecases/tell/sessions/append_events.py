@@ -28,7 +28,7 @@ from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import SessionKeys
-from neve.store.session_state import put_thinking
+from neve.store.sessions.thinking import put_thinking
 from neve.store.transact import transact
 from neve.usecases.core.images.event_images import NewObject, Shape, StoredImages, name_images, shaped, store_images
 from neve.usecases.core.images.uploaded_texts import NewText, TextShape, artifact_of, uploaded_text, with_notes

@@ -24,7 +24,7 @@ from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.idempotency import IdempotencyKey
-from neve.store.session_state import digest_rows, put_seen, read_seen
+from neve.store.sessions.messages import digest_rows, put_seen, read_seen
 from neve.usecases.core.jobs.messages.compaction import new_job_id
 from neve.usecases.core.privacy.screen_event import screen_event
 from neve.usecases.tell.sessions.append_events import Append, Appended, Numbered, append_screened

@@ -13,7 +13,7 @@ from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded
 from neve.scope import SessionScope, UserScope
 from neve.store import rows
-from neve.store.session_state import read_state
+from neve.store.sessions.state import read_state
 from neve.store.transact import transact
 from neve.usecases.ask.pack.read_pack import PackView, pack_of
 from neve.usecases.ask.sessions.elsewhere import look_elsewhere

@@ -20,7 +20,7 @@ from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope, UserScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.store.session_state import put_prompt, read_prompt
+from neve.store.sessions.prompts import put_prompt, read_prompt
 from neve.store.tenants.prompt_usage import (
     put_day_prompts,
     put_session_prompts,

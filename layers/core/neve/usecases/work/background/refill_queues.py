@@ -28,7 +28,7 @@ from neve.store.keys import (
     deleted_memory_id,
 )
 from neve.store.partitions import all_rows
-from neve.store.session_state import state_rows
+from neve.store.sessions.state import state_rows
 from neve.store.stream_records import Change
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.ask.documents.list_documents import heads_below

@@ -22,7 +22,7 @@ from neve.store.documents import text_of
 from neve.store.filings import read_proposal
 from neve.store.keys import SUMMARY
 from neve.store.partitions import all_rows
-from neve.store.session_state import read_thinking, shown_thinking, with_thinking
+from neve.store.sessions.thinking import read_thinking, shown_thinking, with_thinking
 from neve.usecases.ask.documents.list_documents import list_documents
 from neve.usecases.work.observe.images import with_images
 

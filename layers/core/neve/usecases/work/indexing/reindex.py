@@ -29,7 +29,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.keys import MEMORY, Keys, UserKeys
 from neve.store.partitions import all_rows
-from neve.store.session_state import state_rows
+from neve.store.sessions.state import state_rows
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.store.transact import batches
 from neve.usecases.ask.documents.list_documents import heads_below

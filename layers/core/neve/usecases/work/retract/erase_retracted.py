@@ -25,7 +25,7 @@ from neve.store.incarnation import still_there
 from neve.store.keys import CLIENT_ID, is_summary_key
 from neve.store.memories import deleted_ops
 from neve.store.partitions import all_rows
-from neve.store.session_state import forgotten
+from neve.store.sessions.messages import forgotten
 from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.core.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
