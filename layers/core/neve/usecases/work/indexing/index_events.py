@@ -181,7 +181,9 @@ def _index_words(data: SessionData[WordsPorts], seen: IndexedLog, span: Span) ->
     """Write the words of one step and queue their vectors. Return as ``confirm``. Raises UserErased."""
     search, (around, new) = data.ports.search, _step_passages(seen, span)
     model = search.model()
-    passages = [*with_known_vectors(data, model, around), *new]
+    # A step whose words another worker has noted meanwhile may have its vectors already.
+    had = [one for one in new if one.seq_from and holds(seen.row.embedded, one.seq_from)]
+    passages = [*with_known_vectors(data, model, [*around, *had]), *(one for one in new if one not in had)]
     if passages:
         search.upsert(data.keys.owner, passages)
     last, before = span[1], seen.row.indexed_seq
@@ -207,9 +209,14 @@ def confirm_words(
     """Do as ``confirm``, and queue the vectors of events that were embedded and are written without: a vector is kept
     by content, and went with another text in the same words (ADR 62). Raises UserErased, StoreUnavailable."""
     seqs = {one.seq_from for one in written if model.dimensions and one.vector is None and one.seq_from}
-    none_from = seen.row.without_vectors_from
-    lost = [s for s in sorted(seqs) if holds(seen.row.embedded, s) and (none_from is None or s < none_from)]
-    now, done = confirm(data, seen, written, lambda row: change(row.to_embed_again(lost)))
+    lost: list[int] = []
+
+    def noted(row: IndexedRow) -> IndexedRow:
+        none_from = row.without_vectors_from
+        lost[:] = [s for s in sorted(seqs) if holds(row.embedded, s) and (none_from is None or s < none_from)]
+        return change(row.to_embed_again(lost))
+
+    now, done = confirm(data, seen, written, noted)
     if done:
         queue_vectors(data, seen.head.incarnation, [(seq, seq) for seq in lost])
     return now, done
