@@ -86,14 +86,11 @@ class _Create:
         return wanted_rows
 
     def _made_before(self, found: Mapping[Key, Item]) -> Memory | None:
-        """Find what an earlier attempt has made: as it is now or, when another call deleted it meanwhile, as it was
-        made. Made once more it would stand beside its own deletion."""
+        """Return what an earlier attempt has made, as it was made, whatever became of it since. Made once more it would
+        stand beside itself, or beside its own deletion."""
         keys = self.scope.keys
-        item = found.get(keys.memory(self.memory_id))
-        if item is not None:
-            return rows.read_memory(item)
-        deleted = keys.deleted_memory(self.memory_id) in found
-        return replace(self.tried, version=1) if self.tried and deleted else None
+        there = keys.memory(self.memory_id) in found or keys.deleted_memory(self.memory_id) in found
+        return replace(self.tried, version=1) if self.tried and there else None
 
     def _joined(self, found: Mapping[Key, Item], memory: Memory) -> list[WriteOp]:
         """Put the memory into the session's live list, where it has a session. Raises session_not_found, 422 where it
