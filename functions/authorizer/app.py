@@ -1,4 +1,5 @@
-"""REQUEST authorizer: an API key becomes a tenant, a key id and scopes. Scopes are checked by the functions."""
+"""REQUEST authorizer: an API key or an access token becomes a tenant, a key id, scopes, and of a token the user and its
+end. Scopes, user and end are checked by the functions."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
     return {
         "principalId": caller.key_id,
         "policyDocument": _policy("Allow", f"{api}/{stage}/*"),
-        "context": {"tenant_id": caller.tenant_id, "key_id": caller.key_id, "scopes": " ".join(caller.scopes)},
+        "context": caller.context,
     }
 
 

@@ -46,5 +46,5 @@ router.on(j.COMPACT)(
 router.on(j.END)(
     lambda call: job_once(call, lambda: ended_answer(call.user, end_session(call.session, call.body.outcome)))
 )
-router.on(j.READ_JOB)(lambda call: staged_job(call.user, call.ids["job_id"]))
+router.on(j.READ_JOB)(staged_job)
 router.on(u.REPORT_USAGE)(usage_answer)

@@ -29,6 +29,7 @@ from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.keys import CreatedKey, add_key
+from neve.usecases.tell.tenants.make_token import end_all_tokens
 from neve.usecases.work.erase import erase_user
 from neve.usecases.work.erase.erase_user import ErasureUnderWay, UserNotFound
 from neve.usecases.work.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
@@ -69,6 +70,9 @@ def parser() -> argparse.ArgumentParser:
     issued = commands.add_parser("issue-key", help="another key of every scope, for a tenant that has lost its own")
     issued.add_argument("tenant")
     issued.set_defaults(run=_issue_key)
+    ended = commands.add_parser("end-tokens", help="every access token of the stage ends, within a minute")
+    ended.add_argument("--yes", action="store_true", required=True, help="there is no way back")
+    ended.set_defaults(run=_end_tokens)
     removed = commands.add_parser("remove-tenant", help="a tenant and everything that is kept for it, for good")
     removed.add_argument("tenant")
     removed.add_argument("--yes", action="store_true", required=True, help="there is no way back")
@@ -111,6 +115,11 @@ def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
     if item is None:
         raise TenantNotFound(given.tenant)
     _show(add_key(ports, tenant_rows.read_tenant(item), SCOPES, "issued by the operator"))
+
+
+def _end_tokens(ports: Ports, _: argparse.Namespace) -> None:
+    end_all_tokens(ports)
+    print("No access token that was made before now is good any more, a minute from now at the latest.")
 
 
 def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from neve.http.operations import Operation
-from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
+from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY, WITH_USER
 
 AnyOperation = Operation[Any, Any]
 
@@ -67,9 +67,12 @@ GROUPS: Mapping[str, Group] = {
     "E15": Group("Erase and export a user", "erase.md#job", ("eraseUser", "exportUser")),
     "E16": Group("Health, counts, usage", "tenants.md#usage", ("health", "listUsers", "userStats", "tenantUsage")),
     "E17": Group(
-        "Policy and keys",
+        "Policy, keys and tokens",
         "tenants.md#policy",
-        ("readPolicy", "writePolicy", "patchPolicy", "listKeys", "createKey", "revokeKey"),
+        (
+            *("readPolicy", "writePolicy", "patchPolicy", "listKeys", "createKey", "revokeKey"),
+            *("createUserToken", "createToken"),
+        ),
     ),
     "E18": Group("Prompts' usage", "usage.md", ("reportUsage",)),
 }
@@ -83,8 +86,9 @@ The calls, by their names; the codes of the first table are what tests call them
 [openapi.json](openapi.json), what holds for all of them in [rules/http.md](rules/http.md). `python -m local.openapi`
 writes this page from the code, and `tests/unit/project/test_documents.py` compares the two.
 
-The base path is `/v1`. The [API key](rules/tenants.md#keys) is sent as `Authorization: Bearer <key>`; a call needs the
-scope that is named. "Key" says that the call takes an [`Idempotency-Key`](rules/http.md#idempotency).
+The base path is `/v1`. The [API key](rules/tenants.md#keys), or an [access token](rules/access.md) of one, is sent as
+`Authorization: Bearer <key>`; a call needs the scope that is named. "Key" says that the call takes an
+[`Idempotency-Key`](rules/http.md#idempotency).
 """
 
 
@@ -143,7 +147,7 @@ def _row(operation: AnyOperation) -> str:
 
 def _common(operation: AnyOperation) -> set[str]:
     """The codes that follow from the call's shape, which the page says once."""
-    codes = {*EVERY_CALL, *WITH_BODY, *WITH_IDEMPOTENCY, *WITH_KEY}
+    codes = {*EVERY_CALL, *WITH_BODY, *WITH_IDEMPOTENCY, *WITH_KEY, *WITH_USER}
     return codes - set(operation.codes)
 
 
@@ -151,6 +155,7 @@ def _errors() -> str:
     shapes = {
         "every call": EVERY_CALL,
         "calls with a scope": WITH_KEY,
+        "calls about a user": WITH_USER,
         "calls with a body": WITH_BODY,
         "calls that take a key": WITH_IDEMPOTENCY,
     }

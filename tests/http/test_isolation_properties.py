@@ -47,7 +47,7 @@ PATHS = ("/shared/family/us", "/shared/family/tree", "/notes/tea")
 """Everybody's documents have the same."""
 WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?")
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
-ID_KEEPING = {"openSession", "appendMessages", "turn", "importMemories", "drainEmbeddings"}
+ID_KEEPING = {"openSession", "appendMessages", "turn", "importMemories", "drainEmbeddings", "reflect"}
 """Operations that keep an id which the caller chose: from then on it is the caller's too."""
 TRIES = 60
 """Of a call that the drawing left without what it needs."""
@@ -298,6 +298,8 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "markMemoriesUsed": lambda p: {"body": {"ids": p.some_ids("memory_id", "memory_id")}},
     "createUpload": lambda _: {"body": {"media_type": "image/png"}},
     "createKey": lambda p: {"body": {"scopes": p.one_of(["chat"], ["records"], ["admin"])}},
+    "createToken": lambda p: {"body": {"scopes": p.one_of(["chat"], ["records", "admin"])}},
+    "createUserToken": lambda p: {"body": {"scopes": p.one_of(["self"], ["chat", "records"])}},
     "reflect": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")}, {"dry_run": True})},
     "deleteMemory": lambda p: {"query": p.one_of({}, {"purge_packs": "true"}, {"cascade": "true"})},
     "eraseUser": lambda p: {"query": p.one_of({}, {"close": "true"})},
@@ -521,6 +523,7 @@ class Neighbourhood:
     clients: tuple[ApiClient, ApiClient]
     person: Callable[[ApiClient], Person]
     tally: Counter[tuple[str, int]] = field(default_factory=Counter)
+    neighbours: type[Neighbours] = Neighbours
 
     @contextmanager
     def with_users(self, *counts: int) -> Iterator[Neighbours]:
@@ -533,7 +536,7 @@ class Neighbourhood:
             for client, key, count in zip(self.clients, keys, counts, strict=True)
         ]
         policies = [client.expect(200, "GET", "/v1/policy")["policy"] for client in self.clients]
-        neighbours = Neighbours(self.stage, tenants, self.tally)
+        neighbours = self.neighbours(self.stage, tenants, self.tally)
         try:
             yield neighbours
         finally:

@@ -73,7 +73,7 @@ def test_key_becomes_tenant_and_scopes(key: CreatedKey) -> None:
                 }
             ],
         },
-        "context": {"tenant_id": "acme", "key_id": key.key_id, "scopes": "chat records admin documents"},
+        "context": {"tenant_id": "acme", "key_id": key.key_id, "scopes": "chat records admin documents tokens"},
     }
     assert authorize(f"bearer  {key.key} ") == answer
 

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 NEVE = ROOT / "layers" / "core" / "neve"
 
 ALLOWED: dict[str, set[str]] = {
-    "domain": {"domain", "pydantic", "typing_extensions", "pydantic_core", "Stemmer", "stdnum", "ulid"},
+    "domain": {"domain", "pydantic", "typing_extensions", "pydantic_core", "Stemmer", "stdnum", "ulid", "jwt"},
     "caching": {"observability", "troubles"},
     "troubles": set(),
     "observing": {"domain"},

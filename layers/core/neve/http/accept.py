@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from datetime import datetime
 from typing import Any
 
 from pydantic import BaseModel
@@ -13,6 +14,7 @@ from neve.domain.errors import NeveError, invalid
 from neve.domain.ids import IDENTIFIER, IDENTIFIER_RULE, NAME_RULE, as_name
 from neve.domain.privacy.structured import Walk
 from neve.domain.tenants.policy import Policy
+from neve.http.callers import Caller
 from neve.http.calls import Call
 from neve.http.json_body import BYTE_ORDER_MARK, check_model, decode_utf8, parse_json, refused_text
 from neve.http.model_mistakes import without_nulls
@@ -32,7 +34,7 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     cannot be read."""
     began_ms = ports.clock.monotonic_ms()
     raw = request.body()
-    _authorize(request, operation)
+    caller = _authorize(request, operation, ports.clock.now())
     ids = _path_ids(request)
     query = _query(request.query(), operation)
     if_match = read_revs(request.headers("If-Match")) if operation.if_match else None
@@ -46,15 +48,16 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if operation.has_body:
         refuse_encoded(request.headers("Content-Encoding"))
     body, given = _body(raw, operation, request.header("Content-Type") or "")
-    caller = None
-    if operation.scope is not None and request.tenant_id is not None:
-        caller = tenant_scope(ports, request.tenant_id, without_store=operation.answers_without_stores)
+    scope = None
+    if caller is not None:
+        scope = tenant_scope(ports, caller.tenant_id, without_store=operation.answers_without_stores)
     idempotency = None
     if key is not None:
         route = _route(operation, ids, query)
-        policy = caller.policy if caller else Policy()
+        policy = scope.policy if scope else Policy()
         idempotency = IdempotencyKey(route, key, _body_sha(given, _options(operation, query), policy))
-    return Call(ports, request.request_id, ids, query, body, caller, began_ms, idempotency, if_match, if_none_match)
+    checked = (ids, query, body, caller, scope)
+    return Call(ports, request.request_id, *checked, began_ms, idempotency, if_match, if_none_match)
 
 
 def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel) -> str:
@@ -67,15 +70,24 @@ def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel
     return f"{route}?{hashlib.sha256(address.encode()).hexdigest()}"
 
 
-def _authorize(request: Request, operation: Operation[Any, Any]) -> None:
-    """Refuse a caller whose key lacks the scope; no scope implies another one."""
+def _authorize(request: Request, operation: Operation[Any, Any], now: datetime) -> Caller | None:
+    """Refuse a caller whose key or token lacks the scope (no scope implies another one), whose token has expired, or is
+    of another user than the path's: they are not there for it, whatever its scopes."""
     if operation.scope is None:
-        return
-    if not request.tenant_id:
+        return None
+    caller = request.caller
+    if caller is None:
         raise NeveError("unauthorized", "Send the key as 'Authorization: Bearer <api key>'.")
-    if request.scopes.isdisjoint(operation.scopes):
+    caller.refuse_expired(now)
+    whose = request.path_ids().get("user_id")
+    if whose is not None:
+        caller.refuse_other(whose)
+    if not set(caller.scopes) & set(operation.scopes):
         named = " or ".join(f"'{scope}'" for scope in operation.scopes)
-        raise NeveError("forbidden", f"This call needs a key with the scope {named}.")
+        raise NeveError("forbidden", f"This call needs a key or a token with the scope {named}.")
+    if operation.by_key and caller.expires_at is not None:
+        raise NeveError("forbidden", "This call needs an API key: what it makes outlives an access token.")
+    return caller
 
 
 def _path_ids(request: Request) -> dict[str, str]:

@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from neve.being_erased import met_erasure
 from neve.domain.errors import NeveError
+from neve.http.callers import Caller
 from neve.http.operations import B, Operation, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
 from neve.ports.engines import Ports
@@ -32,7 +33,8 @@ class Call(Generic[Q, B]):
     ids: Mapping[str, str]
     query: Q
     body: B
-    caller: TenantScope | None
+    caller: Caller | None
+    scope: TenantScope | None
     began_ms: float
     idempotency: IdempotencyKey | None = None
     if_match: Collection[int] | None = None
@@ -41,9 +43,9 @@ class Call(Generic[Q, B]):
     @property
     def tenant(self) -> TenantScope:
         """Give the verified tenant. Raises RuntimeError in an operation without a scope."""
-        if self.caller is None:
+        if self.scope is None:
             raise RuntimeError("this operation is called without a key, so it has no tenant")
-        return self.caller
+        return self.scope
 
     @property
     def user(self) -> UserScope:

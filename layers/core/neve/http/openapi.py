@@ -53,7 +53,8 @@ def describe(operations: Sequence[AnyOperation]) -> Json:
                 "apiKey": {
                     "type": "http",
                     "scheme": "bearer",
-                    "description": "`nv_…`, with the scopes `chat`, `records`, `admin`, `documents`.",
+                    "description": "An API key, `nv_…`, with the scopes `chat`, `records`, `admin`, `documents`,"
+                    " `tokens`, or an access token of one, a JWT, which may have the scope `self`.",
                 }
             },
             "headers": _HEADERS,

@@ -11,11 +11,12 @@ from pydantic import BaseModel, ConfigDict, RootModel
 from typing_extensions import TypeVar  # the standard library's has a default from Python 3.13 on
 
 from neve.domain.given import Given
-from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY
+from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY, WITH_KEY, WITH_USER
 
 R = TypeVar("R")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
-Scope = Literal["chat", "records", "admin", "documents"]
+Scope = Literal["chat", "records", "admin", "documents", "tokens", "self"]
+"""Of keys all but `self`, of tokens all but `tokens` (docs/rules/access.md#scopes)."""
 USER_WRITE = ("conflict", "erasing", "user_closed")
 """The codes that every write below a user can be refused with, beside its own codes."""
 
@@ -99,12 +100,13 @@ class CallRoute(TypedDict):
     id: str
     tag: str
     scope: Scope | None
+    also: tuple[Scope, ...]
 
 
-def route(method: Method, path: str, name: str, tag: str, scope: Scope | None) -> CallRoute:
-    """Say of a call in one line what it is, by which name the description has it and among which, and who may make
-    it."""
-    return CallRoute(method=method, path=path, id=name, tag=tag, scope=scope)
+def route(method: Method, path: str, name: str, tag: str, scope: Scope | None, *also: Scope) -> CallRoute:
+    """Say of a call in one line what it is, by which name the description has it and among which, and who may make it:
+    whoever has ``scope``, or one of ``also``."""
+    return CallRoute(method=method, path=path, id=name, tag=tag, scope=scope, also=also)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +115,8 @@ class Operation(Generic[Q, B]):
     itself can be refused with; the codes that follow from its shape (key, body, path, idempotency) are added by
     ``all_codes``.
 
-    ``documents``: a key with the scope of that name alone may make the call as well.
+    ``also``: scopes of which each is enough as well. ``by_key``: no access token may make the call, whatever its
+    scopes: what it makes outlives the token.
     ``answers_without_stores``: a chat-path read, which an unreadable policy does not stop. ``text_field``: a body that
     is sent as ``text/*`` is taken as this field of ``body``. ``addressed_by``: the query parameter that, with the path,
     says what the call is about. ``by_model``: a language model made its ``arguments``, so what is missing or wrong in
@@ -126,6 +129,7 @@ class Operation(Generic[Q, B]):
     summary: str
     description: str = ""
     scope: Scope | None
+    also: tuple[Scope, ...] = ()
     query: type[Q] = Nothing  # type: ignore[assignment]
     body: type[B] = Nothing  # type: ignore[assignment]
     responses: Mapping[int, Response]
@@ -137,7 +141,7 @@ class Operation(Generic[Q, B]):
     text_field: str | None = None
     addressed_by: str | None = None
     by_model: bool = False
-    documents: bool = False
+    by_key: bool = False
 
     def __post_init__(self) -> None:
         if unknown := [code for code in self.codes if code not in PROBLEMS]:
@@ -148,7 +152,7 @@ class Operation(Generic[Q, B]):
         """Give the scopes of which each is enough; none for a call that needs no API key."""
         if self.scope is None:
             return ()
-        return (self.scope, "documents") if self.documents else (self.scope,)
+        return (self.scope, *self.also)
 
     @property
     def has_body(self) -> bool:
@@ -164,6 +168,8 @@ class Operation(Generic[Q, B]):
         codes = {*EVERY_CALL, *self.codes}
         if self.scope is not None:
             codes |= set(WITH_KEY)
+        if "user_id" in self.path_names:
+            codes |= set(WITH_USER)
         if self.has_body:
             codes |= set(WITH_BODY)
         if self.idempotent:

@@ -29,8 +29,10 @@ PROBLEMS: dict[str, ProblemKind] = {
     "malformed_http": ProblemKind(400, "The request is not well-formed HTTP"),
     "malformed_json": ProblemKind(400, "The body is not well-formed JSON"),
     "unauthorized": ProblemKind(401, "The API key is missing, wrong, revoked or of another stage"),
+    "token_expired": ProblemKind(401, "The access token has expired"),
     "forbidden": ProblemKind(403, "The API key lacks the scope for this call"),
     "route_not_found": ProblemKind(404, "There is no such call"),
+    "user_not_found": ProblemKind(404, "There is no such user for this access token"),
     "session_not_found": ProblemKind(404, "There is no such session"),
     "memory_not_found": ProblemKind(404, "There is no such memory"),
     "pack_version_not_found": ProblemKind(404, "There is no such pack version"),
@@ -68,7 +70,8 @@ PROBLEMS: dict[str, ProblemKind] = {
 }
 
 EVERY_CALL = ("payload_too_large", "head_too_large", "validation_failed", "throttled", "internal", "store_unavailable")
-WITH_KEY = ("unauthorized", "forbidden")
+WITH_KEY = ("unauthorized", "token_expired", "forbidden")
+WITH_USER = ("user_not_found",)
 WITH_BODY = ("malformed_json",)
 WITH_IDEMPOTENCY = ("idempotency_in_progress", "idempotency_mismatch")
 

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from neve.domain.errors import NeveError, invalid
+from neve.http.callers import Caller
 from neve.http.json_body import refused_text, shown_field
 
 MAX_BODY_BYTES = 1024 * 1024
@@ -24,9 +25,7 @@ class Request:
         self.method: str = event["httpMethod"]
         self.resource: str = event["resource"]
         self.request_id: str = context.get("requestId") or "unknown"
-        self.tenant_id: str | None = authorizer.get("tenant_id")
-        self.key_id: str = authorizer.get("key_id") or ""
-        self.scopes = frozenset(str(authorizer.get("scopes") or "").split())
+        self.caller = Caller.of(authorizer)
         self._event = event
         self._headers: dict[str, list[str]] | None = None
 

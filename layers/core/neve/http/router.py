@@ -31,9 +31,10 @@ How a function is written
 
 3. Name the function in ``local/openapi/__init__.py``; ``python -m local.openapi`` writes ``docs/openapi.json``.
 
-What the router does before the function is called, in this order: size of the body (413), key and scope (401, 403),
-ids in the path, query parameters, headers, body (422, or 400 for what cannot be parsed), the tenant's policy. In
-bodies use ``str``/``Literal`` rather than enums and ``schemas/fields.py`` for ids, times, limits and cursors.
+What the router does before the function is called, in this order: size of the body (413), key or token (401), a
+token's user (404), scope (403), ids in the path, query parameters, headers, body (422, or 400 for what cannot be
+parsed), the tenant's policy. In bodies use ``str``/``Literal`` rather than enums and ``schemas/fields.py`` for ids,
+times, limits and cursors.
 ``call.idempotency`` is set when the operation is ``idempotent`` and the caller sent a key: pass it into a use case
 that commits the record in its own transaction, or wrap the call with ``once(call, work)``. Refusals are raised as
 NeveError with a code that the operation declares; anything else becomes 503, 409 or 500 by

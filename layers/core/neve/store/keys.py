@@ -82,6 +82,10 @@ def leg_health(leg: str) -> Key:
     return Key("HEALTH", f"LEG#{leg}")
 
 
+SIGNING_SECRETS = Key("KEY#SIGNING", "SECRETS")
+"""The key of the row of the secrets that sign access tokens: where the authorizer may read, and no API key is."""
+
+
 def tenant_row(tenant: str) -> Key:
     return Key(TENANTS, tenant)
 

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from neve.domain.errors import not_found
 from neve.domain.records.jobs import Job
 from neve.http.calls import once
+from neve.http.operations import Nothing
 from neve.http.router import Answer, Call
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import StoredReply
+from neve.usecases.core.jobs.downloads import with_downloads
 from neve.usecases.core.jobs.named_documents import with_paths
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT
 from neve.usecases.core.jobs.read_jobs import find_job, get_job
 from neve.usecases.core.jobs.stages import stages_of
 from neve.usecases.core.lag.model_down import queued_of
@@ -52,7 +56,14 @@ def observation_answer(scope: SessionScope, wait: bool) -> Answer:
     return job_answer(job, () if job.ended else queued_of(scope))
 
 
-def staged_job(scope: UserScope, job_id: str) -> Answer:
-    """Answer with a job and how far its work has come, in the index too. Raises job_not_found, StoreUnavailable."""
-    job = with_paths(scope, with_index(scope, get_job(scope, job_id)))
+def staged_job(call: Call[Nothing, Nothing]) -> Answer:
+    """Answer with a job and how far its work has come, in the index too; to who may export the user, with where the
+    export is. Raises job_not_found, also for what the scope ``self`` alone has no say in, and StoreUnavailable."""
+    scope, scopes = call.user, set(call.caller.scopes if call.caller else ())
+    job = get_job(scope, call.ids["job_id"])
+    if job.kind not in (ERASURE, EXPORT) and not scopes & {"chat", "records"}:
+        raise not_found("job", job.id)
+    if "self" in scopes:
+        job = with_downloads(scope, job)
+    job = with_paths(scope, with_index(scope, job))
     return Answer(body=JobOut.of(job, stages_of(scope, job)))

@@ -9,7 +9,7 @@ from typing_extensions import TypeAliasType
 
 from neve.domain.messages import heard
 from neve.domain.records import documents, memories, packs, retractions, sessions
-from neve.http import operations
+from neve.domain.tenants import access_token
 
 # memories
 MemoryKind = TypeAliasType(
@@ -86,7 +86,9 @@ ResultState = TypeAliasType("ResultState", Literal["found", "none", "not_searche
 JobStatus = TypeAliasType("JobStatus", Literal["queued", "running", "done", "failed"])
 JobStage = TypeAliasType("JobStage", Literal["analyse", "extract", "embed", "upsert", "ready"])
 StageState = TypeAliasType("StageState", Literal["done", "running", "waiting", "failed"])
-KeyScope = TypeAliasType("KeyScope", operations.Scope)
+KeyScope = TypeAliasType("KeyScope", Literal["chat", "records", "admin", "documents", "tokens"])
+UserTokenScope = TypeAliasType("UserTokenScope", access_token.UserScope)
+TenantTokenScope = TypeAliasType("TenantTokenScope", access_token.TenantScope)
 HealthStatus = TypeAliasType("HealthStatus", Literal["ok", "loading", "degraded"])
 StoreState = TypeAliasType("StoreState", Literal["ready", "unavailable"])
 EmbedderState = TypeAliasType("EmbedderState", Literal["ready", "loading", "unavailable", "off"])

@@ -17,7 +17,7 @@ from neve.store.rows import expectation
 DEFAULT_POLICY = Policy()
 POLICY_CACHE_SIZE = 64
 """The policies that a process keeps: with its static prefix and the names of its prices a policy takes up to 300 KB."""
-SCOPES = ("chat", "records", "admin", "documents")
+SCOPES = ("chat", "records", "admin", "documents", "tokens")
 
 
 @dataclass(frozen=True, slots=True)

@@ -282,18 +282,16 @@ _DOCUMENTS = "/v1/users/{user_id}/documents"
 _ETAG = {"ETag": "The rev, in quotes."}
 
 READ_DOCUMENT = Operation(
-    **route("GET", _DOCUMENTS, "getDocument", "documents", "records"),
+    **route("GET", _DOCUMENTS, "getDocument", "documents", "records", "documents"),
     summary="Read one document, whatever its status.",
-    documents=True,
     query=ReadQuery,
     responses={200: Response("The document.", DocumentView, headers=_ETAG)},
     codes=("document_not_found",),
 )
 PUT_DOCUMENT = Operation(
-    **route("PUT", _DOCUMENTS, "putDocument", "documents", "records"),
+    **route("PUT", _DOCUMENTS, "putDocument", "documents", "records", "documents"),
     summary="Write a document, as JSON or as Markdown.",
     description="`If-Match`: only at that rev. `If-None-Match: *`: only where there is none.",
-    documents=True,
     query=PathQuery,
     body=PutBody,
     responses={
@@ -308,10 +306,9 @@ PUT_DOCUMENT = Operation(
     addressed_by="path",
 )
 DELETE_DOCUMENT = Operation(
-    **route("DELETE", _DOCUMENTS, "deleteDocuments", "documents", "records"),
+    **route("DELETE", _DOCUMENTS, "deleteDocuments", "documents", "records", "documents"),
     summary="Delete one document, or those below a prefix, with all revisions.",
     description="Below a prefix at most 100 a call; `more` says whether to call again.",
-    documents=True,
     query=DeleteDocumentQuery,
     responses={200: Response("What was deleted.", DeletedDocumentsView)},
     codes=("document_not_found", *USER_WRITE),
@@ -320,26 +317,23 @@ DELETE_DOCUMENT = Operation(
     addressed_by="address",
 )
 LIST_DOCUMENTS = Operation(
-    **route("GET", _DOCUMENTS + "/list", "listDocuments", "documents", "records"),
+    **route("GET", _DOCUMENTS + "/list", "listDocuments", "documents", "records", "documents"),
     summary="List documents by path.",
     description="Artifacts are listed below `/artifacts/` only.",
-    documents=True,
     query=ListDocumentsQuery,
     responses={200: Response("One page.", DocumentPage)},
 )
 LIST_VERSIONS = Operation(
-    **route("GET", _DOCUMENTS + "/versions", "listDocumentVersions", "documents", "records"),
+    **route("GET", _DOCUMENTS + "/versions", "listDocumentVersions", "documents", "records", "documents"),
     summary="List the revisions of a document.",
-    documents=True,
     query=VersionsQuery,
     responses={200: Response("One page.", VersionPage)},
     codes=("document_not_found",),
 )
 MOVE_DOCUMENT = Operation(
-    **route("POST", _DOCUMENTS + "/move", "moveDocument", "documents", "records"),
+    **route("POST", _DOCUMENTS + "/move", "moveDocument", "documents", "records", "documents"),
     summary="Move a document with its history, or all below a path.",
     description="With `prefix` in several steps, but not one where something is in the way of any: 409 names it.",
-    documents=True,
     body=MoveBody,
     responses={200: Response("The document where it is now, or what was moved.", MovedView, headers=_ETAG)},
     codes=("document_not_found", "pii_blocked", *USER_WRITE),
@@ -347,9 +341,8 @@ MOVE_DOCUMENT = Operation(
     idempotent=True,
 )
 RESTORE_DOCUMENT = Operation(
-    **route("POST", _DOCUMENTS + "/restore", "restoreDocument", "documents", "records"),
+    **route("POST", _DOCUMENTS + "/restore", "restoreDocument", "documents", "records", "documents"),
     summary="Give a document the text, name, summary, tags and group of an earlier rev, as its next one.",
-    documents=True,
     query=PathQuery,
     body=RestoreBody,
     responses={200: Response("The document as it is now.", DocumentView, headers=_ETAG)},
@@ -359,9 +352,8 @@ RESTORE_DOCUMENT = Operation(
     addressed_by="path",
 )
 EVOLVE_DOCUMENT = Operation(
-    **route("POST", _DOCUMENTS + "/evolve", "evolveDocument", "documents", "records"),
+    **route("POST", _DOCUMENTS + "/evolve", "evolveDocument", "documents", "records", "documents"),
     summary="Put a new document in the place of an old one, which is superseded.",
-    documents=True,
     body=EvolveDocumentBody,
     responses={201: Response("The new document.", DocumentView, headers=_ETAG)},
     codes=("document_not_found", "pii_blocked", *USER_WRITE),

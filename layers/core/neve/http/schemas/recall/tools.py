@@ -12,7 +12,7 @@ from neve.domain.documents.paths import PATH_RULE, normal_path
 from neve.domain.errors import invalid
 from neve.domain.pack.render import indented
 from neve.http.model_mistakes import MistakeView
-from neve.http.operations import B, Body, Nothing, Operation, Parameters, Response, View, route
+from neve.http.operations import B, Body, Nothing, Operation, Parameters, Response, Scope, View, route
 from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
@@ -269,15 +269,20 @@ LIST_TOOLS = Operation(
 
 
 def _tool(
-    name: str, about: str, body: type[B], found: Response, *, documents: bool = False, codes: tuple[str, ...] = REFUSED
+    name: str,
+    about: str,
+    body: type[B],
+    found: Response,
+    *,
+    also: tuple[Scope, ...] = (),
+    codes: tuple[str, ...] = REFUSED,
 ) -> Operation[Nothing, B]:
     called = "".join(word.capitalize() for word in name.split("_"))
     return Operation(
-        **route("POST", f"/v1/users/{{user_id}}/tools/{name}", f"call{called}", "recall", "chat"),
+        **route("POST", f"/v1/users/{{user_id}}/tools/{name}", f"call{called}", "recall", "chat", *also),
         by_model=True,
         summary=f"The tool {name}, called by a language model.",
         description=about,
-        documents=documents,
         body=body,
         responses={200: found},
         codes=codes,
@@ -300,13 +305,13 @@ SEARCH_KNOWLEDGE = _tool(
     "Documents and lasting facts, each in a line and with its path; never a whole text.",
     SearchKnowledgeBody,
     Response("What was found, best first, or what is wrong with the arguments.", KnowledgeOrMistake),
-    documents=True,
+    also=("documents",),
 )
 READ_DOCUMENT = _tool(
     "read_document",
     "Documents, and below `/artifacts/` what a compaction took out of the log. In pages of 4,000 tokens.",
     ReadDocumentBody,
     Response("A page, or that there is no such document.", PageOrMistake),
-    documents=True,
+    also=("documents",),
     codes=("user_closed",),
 )

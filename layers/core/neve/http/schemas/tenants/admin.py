@@ -227,21 +227,23 @@ def _merged(before: Any, change: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
+def distinct(scopes: list[str]) -> list[str]:
+    if len(set(scopes)) < len(scopes):
+        raise ValueError("must be distinct")
+    return scopes
+
+
 class CreateKeyBody(Body):
     scopes: list[KeyScope] = Field(
         min_length=1,
         max_length=len(SCOPES),
-        description="`documents`: calls of documents, and the tools that search and read them, alone.",
+        description="`documents`: calls of documents, and the tools that search and read them, alone. `tokens`: making"
+        " access tokens of users.",
         json_schema_extra={"uniqueItems": True},
     )
     label: Name | None = Field(default=None, max_length=100)
 
-    @field_validator("scopes")
-    @classmethod
-    def _distinct(cls, scopes: list[str]) -> list[str]:
-        if len(set(scopes)) < len(scopes):
-            raise ValueError("must be distinct")
-        return scopes
+    _distinct = field_validator("scopes")(distinct)
 
 
 class KeyOut(View):
@@ -349,6 +351,7 @@ CREATE_KEY = Operation(
     responses={201: Response("The key.", KeyOut)},
     codes=("too_many_keys", "conflict"),
     idempotent=True,
+    by_key=True,
 )
 
 LIST_KEYS = Operation(
