@@ -421,8 +421,27 @@ class CreateBody(TypedDict):
 
 class CreateKeyBody(TypedDict):
     scopes: list[KeyScope]
-    """`documents`: calls of documents, and the tools that search and read them, alone."""
+    """`documents`: calls of documents, and the tools that search and read them, alone. `tokens`: making access
+    tokens of users."""
     label: NotRequired[str]
+
+
+class CreateTokenBody(TypedDict):
+    ttl_s: NotRequired[int]
+    """Seconds until it ends."""
+    label: NotRequired[str]
+    """For whoever holds the token: it stands in it, and nowhere else."""
+    scopes: list[TenantTokenScope]
+    """Some of those that the API key has."""
+
+
+class CreateUserTokenBody(TypedDict):
+    ttl_s: NotRequired[int]
+    """Seconds until it ends."""
+    label: NotRequired[str]
+    """For whoever holds the token: it stands in it, and nowhere else."""
+    scopes: list[UserTokenScope]
+    """`self`: the user's own export and erasure, and their jobs."""
 
 
 class CriteriaView(TypedDict):
@@ -1101,7 +1120,7 @@ class KeyPage(TypedDict):
     next_cursor: NotRequired[str]
 
 
-KeyScope: TypeAlias = "Literal['chat', 'records', 'admin', 'documents']"
+KeyScope: TypeAlias = "Literal['chat', 'records', 'admin', 'documents', 'tokens']"
 
 KnowledgeOrMistake: TypeAlias = "SearchKnowledgeView | MistakeView"
 
@@ -2339,6 +2358,9 @@ class TaskStateBody(TypedDict):
     tool_outputs: NotRequired[list[ToolOutputBody]]
 
 
+TenantTokenScope: TypeAlias = "Literal['chat', 'records', 'admin', 'documents']"
+
+
 class TenantUsageOut(TypedDict):
     users: int
     """Users that have cost anything."""
@@ -2386,6 +2408,13 @@ class TiersOut(TypedDict):
 TimeOfDay: TypeAlias = "Literal['morning', 'afternoon', 'evening', 'night']"
 
 TokenCounter: TypeAlias = "Literal['estimate', 'o200k_base']"
+
+
+class TokenOut(TypedDict):
+    token: str
+    """A JWT, sent as `Authorization: Bearer <token>`. It is kept nowhere."""
+    expires_at: str
+    """RFC 3339 with an offset; kept in UTC with milliseconds."""
 
 
 class TokensOut(TypedDict):
@@ -2626,6 +2655,8 @@ class UserPage(TypedDict):
 
 
 UserStage: TypeAlias = "Literal['NEW', 'DEVELOPING', 'COMFORTABLE', 'TRUSTED']"
+
+UserTokenScope: TypeAlias = "Literal['chat', 'records', 'documents', 'self']"
 
 Verbosity: TypeAlias = "Literal['brief', 'standard', 'detailed']"
 

@@ -13,7 +13,9 @@ compactSession POST /users/*/sessions/*/compact
 compileContext post /users/*/context
 createKey POST /keys
 createMemory POST /users/*/memories
+createToken post /tokens
 createUpload POST /users/*/uploads
+createUserToken post /users/*/tokens
 deleteDocuments DELETE /users/*/documents
 deleteMemory DELETE /users/*/memories/*
 deleteSession DELETE! /users/*/sessions/*
@@ -91,8 +93,12 @@ export interface Raw {
   createKey(body: Body<"createKey">, options?: RawOptions): Promise<Result<"createKey">>;
   /** Keep one memory. */
   createMemory(userId: string, body: Body<"createMemory">, options?: RawOptions & { query?: Query<"createMemory"> }): Promise<Result<"createMemory">>;
+  /** A token that stands for the API key, for an hour at most. */
+  createToken(body: Body<"createToken">, options?: RawOptions): Promise<Result<"createToken">>;
   /** A pre-signed target for one image or one long text. */
   createUpload(userId: string, body: Body<"createUpload">, options?: RawOptions): Promise<Result<"createUpload">>;
+  /** A token that is good for one user, for an hour at most. */
+  createUserToken(userId: string, body: Body<"createUserToken">, options?: RawOptions): Promise<Result<"createUserToken">>;
   /** Delete one document, or those below a prefix, with all revisions. */
   deleteDocuments(userId: string, query?: Query<"deleteDocuments">, options?: RawOptions): Promise<Result<"deleteDocuments">>;
   /** Delete one memory for good. */
