@@ -1,5 +1,4 @@
-"""E7, E8, E11, E12, and one call a turn: recall, the whole prompt, the tools of a language model, and the ledger of
-recalls."""
+"""E7 to E9, E11, E12, and a turn: recall, prompts, a model's tools, forgetting, and the ledger of recalls."""
 
 from __future__ import annotations
 
@@ -7,6 +6,7 @@ from typing import Any
 
 from neve import wiring
 from neve.http.answers.recall import context_answer, conversation_answer, recall_answer, tool_answer
+from neve.http.answers.tools.forgetting import bind_forgetting
 from neve.http.answers.turn import turn_answer
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting
@@ -45,6 +45,7 @@ router.on(t.SEARCH_KNOWLEDGE)(_tool)
 router.on(t.SEARCH_CONVERSATION)(lambda call: conversation_answer(call, _ready(call)))
 router.on(c.COMPILE)(lambda call: context_answer(call, _ready(call)))
 router.on(n.TURN)(lambda call: turn_answer(call, lambda: _ready(call)))
+bind_forgetting(router)
 
 
 @router.on(t.READ_DOCUMENT)

@@ -1,4 +1,4 @@
-"""E9, E10, E13: the records of a user, and what waits for a decision."""
+"""E9, E10, E11, E13: the records of a user, what a model writes there, and what waits for a decision."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from neve import wiring
 from neve.http.answers.documents import bind_documents
 from neve.http.answers.inbox import bind_inbox
 from neve.http.answers.memories import created, imported, only_its_id, updated, with_etag
+from neve.http.answers.tools.writing import bind_writing
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once, once_within
 from neve.http.schemas.memories import memories as m
@@ -25,6 +26,7 @@ router.on(CREATE_MEMORY)(created)
 router.on(IMPORT_MEMORIES)(imported)
 router.on(m.UPDATE_MEMORY)(updated)
 bind_inbox(router)
+bind_writing(router)
 router.on(m.GET_MEMORY)(lambda call: with_etag(get_memory(call.user, call.ids["memory_id"])))
 router.on(TRACE_MEMORY)(lambda call: Answer(body=TraceView.of(trace_memory(call.user, call.ids["memory_id"]))))
 router.on(m.MARK_USED)(lambda call: once(call, lambda: Answer(body=m.UsedView.of(mark_used(call.user, call.body.ids)))))

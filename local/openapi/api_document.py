@@ -41,7 +41,7 @@ GROUPS: Mapping[str, Group] = {
         "memories.md",
         (
             *("listMemories", "createMemory", "readMemory", "updateMemory", "deleteMemory"),
-            *("importMemories", "markMemoriesUsed", "evolveMemory", "traceMemory"),
+            *("importMemories", "markMemoriesUsed", "evolveMemory", "traceMemory", "forgetMemories"),
         ),
     ),
     "E10": Group(
@@ -55,7 +55,10 @@ GROUPS: Mapping[str, Group] = {
     "E11": Group(
         "Tools of a model",
         "recall.md#tool",
-        ("listTools", "callRecallMemory", "callSearchConversation", "callSearchKnowledge", "callReadDocument"),
+        (
+            *("listTools", "callRecallMemory", "callSearchConversation", "callSearchKnowledge", "callReadDocument"),
+            *("callRemember", "callCorrect", "callForget"),
+        ),
     ),
     "E12": Group("Ledger of recalls", "recall.md#ledger", ("listRecalls", "readRecall")),
     "E13": Group(

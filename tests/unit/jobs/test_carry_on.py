@@ -33,10 +33,17 @@ from neve.ports.table import Expect, Key, key_of
 from neve.store import rows
 from neve.store.keys import MEMORY
 from neve.store.partitions import all_rows
+from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
+from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.tenants.tenant_usage import tenant_usage
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, NIGHT, RETENTION
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, FORGET, NIGHT, RETENTION
 from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.forget import listed
+from neve.usecases.tell.forget.confirm import confirm_forgetting
+from neve.usecases.tell.forget.list_to_forget import ToForget, list_to_forget
+from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
+from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.requests.request_export import request_export
 from neve.usecases.work.background.read_admin_job import read_admin_job
@@ -46,6 +53,7 @@ from neve.usecases.work.compact import retain_logs
 from neve.usecases.work.erase.erase_user import SETTLE_S
 from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
 from neve.usecases.work.export import export_user
+from neve.usecases.work.forget import forget_listed
 from neve.usecases.work.reflect.reflect_user import NightReport
 from neve.usecases.work.reflect.request_reflection import request_reflection
 from neve.workers.job_worker import work
@@ -89,6 +97,30 @@ def exported(world: RecallWorld) -> object:
     assert job.result["lines"] == Counter(line["type"] for line in lines)
     told = ("type", "text", "path", "session_id", "seq", "content")
     return [[line.get(name) for name in told] for line in lines]
+
+
+def ask_for_forgetting(world: RecallWorld) -> None:
+    """Of six memories, of which one is edited and one deleted behind the list, and of a conversation."""
+    memories = [world.remember(f"Memory {n}.", session_id="s1") for n in range(6)]
+    world.say("I moved to Porto.", "Noted.")
+    read_pack(world.session)
+    where = MemoryFilter(of_sessions=("s1",))
+    shown = list_to_forget(world.user(), ToForget(where, conversations=True))
+    update_memory(world.user(), memories[1], MemoryChange({"text": "Memory, edited."}), None)
+    delete_memory(world.user(), memories[2], None)
+    world.remember("Memory 7.", session_id="s1")
+    confirm_forgetting(world.user(), shown.confirm or "")
+
+
+def forgotten(world: RecallWorld) -> object:
+    """What is left, and the receipt without its ids."""
+    [item] = [item for item in all_rows(world.rows, world.tenant.keys.jobs) if item["kind"] == FORGET]
+    job = read_admin_job(world.scope, item["id"])
+    assert job.status == "done", job
+    left = [memory.text for memory in list_memories(world.user(), MemoryFilter(), 50, None)[0]]
+    assert left == ["Memory, edited.", "Memory 7."]
+    counted = {name: len(value) if isinstance(value, list) else value for name, value in job.result.items()}
+    return counted, rows.read_session(world.rows.get(world.session.keys.session_head) or {}).erased
 
 
 def let_events_expire(world: RecallWorld) -> None:
@@ -173,6 +205,7 @@ class Case:
 KINDS = {
     ERASURE: Case(ask_for_erasure, erased),
     EXPORT: Case(ask_for_export, exported),
+    FORGET: Case(ask_for_forgetting, forgotten),
     NIGHT: Case(ask_for_night, condensed),
     RETENTION: Case(let_events_expire, retained),
 }
@@ -294,6 +327,8 @@ def world_of(folder: Path) -> Iterator[RecallWorld]:
     world.open()
     with (
         mock.patch.multiple(export_user, PART_BYTES=500),
+        mock.patch.multiple(forget_listed, BATCH=2),
+        mock.patch.multiple(listed, PART_ENTRIES=3),
         mock.patch.object(RecallWorld, "observer", Condenser()),
         mock.patch.multiple(retain_logs, EVENT_BATCH_SIZE=4, IMAGE_BATCH_SIZE=2),
     ):

@@ -48,6 +48,7 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
     if operation.has_body:
         refuse_encoded(request.headers("Content-Encoding"))
     body, given = _body(raw, operation, request.header("Content-Type") or "")
+    key = key or _tool_use(body)
     scope = None
     if caller is not None:
         scope = tenant_scope(ports, caller.tenant_id, without_store=operation.answers_without_stores)
@@ -58,6 +59,12 @@ def accept(ports: Ports, request: Request, operation: Operation[Any, Any]) -> Ca
         idempotency = IdempotencyKey(route, key, _body_sha(given, _options(operation, query), policy))
     checked = (ids, query, body, caller, scope)
     return Call(ports, request.request_id, *checked, began_ms, idempotency, if_match, if_none_match)
+
+
+def _tool_use(body: BaseModel) -> str | None:
+    """Give the key of a model's call of a tool: a session has each one once."""
+    named = getattr(body, "tool_use_id", None)
+    return f"{getattr(body, 'session_id', None) or ''}#{named}" if named else None
 
 
 def _route(operation: Operation[Any, Any], ids: dict[str, str], query: BaseModel) -> str:

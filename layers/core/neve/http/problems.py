@@ -31,6 +31,7 @@ PROBLEMS: dict[str, ProblemKind] = {
     "unauthorized": ProblemKind(401, "The API key is missing, wrong, revoked or of another stage"),
     "token_expired": ProblemKind(401, "The access token has expired"),
     "forbidden": ProblemKind(403, "The API key lacks the scope for this call"),
+    "write_tools_off": ProblemKind(403, "The policy lets no model write"),
     "route_not_found": ProblemKind(404, "There is no such call"),
     "user_not_found": ProblemKind(404, "There is no such user for this access token"),
     "session_not_found": ProblemKind(404, "There is no such session"),

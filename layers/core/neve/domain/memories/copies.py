@@ -25,8 +25,8 @@ _CHRONICLE = (Kind.OBSERVATION, Kind.REFLECTION)
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A place that says what a memory says. ``id``: of a memory; ``path``: of a document; ``seq_from`` and ``seq_to``:
-    of events, or of the events that a summary covers."""
+    """A place that says what a memory says. ``id``: of a memory or a document; ``path``: of a document; ``seq_from``
+    and ``seq_to``: of events, or of the events that a summary covers."""
 
     place: Place
     because: Because
@@ -49,6 +49,11 @@ def spoken_of(memory: Memory) -> dict[str, Spans]:
     return {session: joined(span for one, span in places if one == session) for session, _ in places}
 
 
+def made_in(memory: Memory) -> set[str]:
+    """Give the sessions that a memory was made of, or was written down in."""
+    return set(spoken_of(memory)) | {one for one in (memory.session_id, memory.provenance.session_id) if one}
+
+
 def made_of_any(row: Memory, events: Mapping[str, Spans]) -> bool:
     """Say whether a row was made from any of ``events`` (spans by session). The ranges of its passages decide where it
     has any: an observation is of many events, a line of few."""
@@ -69,14 +74,14 @@ def document_copy(head: Document, of: Memory, events: Mapping[str, Spans], filed
     events, also where a person has written on it since. ``filed``: ids of the documents that were filed of the
     sessions. None where it is no copy."""
     if head.fingerprint == of.fingerprint:
-        return Copy("document", "same_words", path=head.path, status=head.status)
+        return Copy("document", "same_words", id=head.id, path=head.path, status=head.status)
     by_range = any(
         meets(spans, part) for session, spans in events.items() for part in made_of(head.provenance, session)
     )
     source = (head.source_id or "").partition(":")[0] if head.source_type == "session" else None
     rewritten = source in events and head.provenance.session_id != source
     if by_range or rewritten or head.id in filed:
-        return Copy("document", "same_events", path=head.path, status=head.status)
+        return Copy("document", "same_events", id=head.id, path=head.path, status=head.status)
     return None
 
 

@@ -23,8 +23,9 @@ from neve.domain.records.memories import (
     Scope,
     Status,
     Via,
+    WrittenBy,
 )
-from neve.domain.tenants.policy import ReviewMode
+from neve.domain.tenants.policy import ReviewMode, WriteTools
 
 Decision = Literal["stored", "reinforced", "superseded", "inbox", "rejected"]
 """``superseded``: stored, and it took the place of what it corrects."""
@@ -51,7 +52,8 @@ class FactCandidate:
     it is and where it was said; its ``trust`` None follows from ``by``. ``relation`` and ``target_id``: what an
     extractor that saw the neighbours said; ``also``: ids of what else it corrects. ``remembered``: the user asked to
     remember it. ``confidence`` None follows from ``by``. ``scope`` None: the session's with a session, else global.
-    ``observed_at``: stored form, None = now. ``timezone``: in which its day is told."""
+    ``observed_at``: stored form, None = now. ``timezone``: in which its day is told. ``written_by``: see
+    ``Memory``."""
 
     text: str
     category: Category
@@ -70,6 +72,7 @@ class FactCandidate:
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
     never_recall: bool = False
+    written_by: WrittenBy | None = None
     observed_at: str | None = None
     timezone: str = "UTC"
 
@@ -98,6 +101,11 @@ class Rules:
 
     min_importance: int = 2
     review_mode: ReviewMode = "auto"
+    write_tools: WriteTools = "off"
+
+    def let_in(self, candidate: FactCandidate) -> bool:
+        """Say whether the tenant lets a model state what the user has not said."""
+        return candidate.written_by == "model" and self.write_tools == "on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +142,7 @@ def decide(candidate: FactCandidate, known: KnownFacts, rules: Rules, at: str, v
 
     What waits in the inbox is stored when it is said again in a way that would be stored by itself, or often enough."""
     criteria = _criteria(candidate, known, rules)
-    route = _route(candidate, known.same)
+    route = "high" if rules.let_in(candidate) else _route(candidate, known.same)
     decision, reason = _decided(candidate, known, rules, criteria, route, at)
     about = known.target.id if known.target and criteria.contradiction not in ("new", "not_checked") else None
     return StorageVerdict(decision, Judged(criteria, route, reason, via, about))
@@ -146,7 +154,7 @@ def _criteria(candidate: FactCandidate, known: KnownFacts, rules: Rules) -> Crit
         relation = "new"
     return Criteria(
         pii=candidate.pii,
-        provenance=candidate.origin.by in MAY_STATE and candidate.origin.trust != "tool",
+        provenance=rules.let_in(candidate) or (candidate.origin.by in MAY_STATE and candidate.origin.trust != "tool"),
         importance=candidate.importance >= rules.min_importance or candidate.to_remember,
         novelty=known.same is None and relation != "reinforces",
         contradiction=relation,
@@ -183,6 +191,11 @@ def _held_back(
     candidate: FactCandidate, known: KnownFacts, rules: Rules, criteria: Criteria, route: Route, at: str
 ) -> str | None:
     """Give the reason why it is left to a person; None where it is not."""
+    if candidate.written_by == "model":
+        if rules.write_tools != "on":
+            return "A model proposes it."
+        if known.same and candidate.origin.by not in MAY_STATE:
+            return "A model's word lets nothing in that waits for a person."
     if not criteria.provenance:
         return "The user has not said or confirmed it."
     if candidate.corrects and known.target and not outweighs(candidate, known.target, at):

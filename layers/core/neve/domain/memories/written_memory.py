@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
-from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status, Tier
+from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status, Tier, WrittenBy
 from neve.domain.records.sessions import Outcome
 from neve.domain.tokens import Counter
 
@@ -30,6 +30,7 @@ class WrittenMemory:
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
     never_recall: bool = False
+    written_by: WrittenBy | None = None
     observed_at: str | None = None
     category: Category | None = None
     outcome: Outcome | None = None
@@ -64,6 +65,7 @@ def record_of(
         tags=written.tags,
         metadata=written.metadata,
         never_recall=written.never_recall,
+        written_by=written.written_by,
         fingerprint=fingerprint(written.text),
         status=Status.ACTIVE,
         provenance=provenance,

@@ -79,11 +79,15 @@ Pii = Literal["clear", "redacted", "blocked"]
 """The gate's action on a text."""
 
 
+WrittenBy = Literal["model"]
+"""Whoever wrote the text with a tool, where it was no person and no observer."""
+
+
 Route = Literal["high", "medium", "low"]
 """The plainness with which a fact was said (docs/rules/facts.md#routing)."""
 
 
-Via = Literal["api", "observer", "librarian"]
+Via = Literal["api", "observer", "librarian", "model"]
 """The proposer of a fact."""
 
 
@@ -169,6 +173,7 @@ class Memory:
     ``superseded_by``: what replaced it, ``supersedes``: what it replaced, ``superseded_reason``: in whose words ever;
     ``was``: what its status had been, where it was not active.
     ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
+    ``written_by``: a model, by a tool of Neve's; None of anybody else.
     ``never_recall``: no reader is shown it but who lists memories or names its id, whatever its status.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
@@ -207,6 +212,7 @@ class Memory:
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
     never_recall: bool = False
+    written_by: WrittenBy | None = None
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     superseded_at: str | None = None

@@ -27,6 +27,8 @@ Rerank = TypeAliasType("Rerank", Literal["off", "linear", "deep"])
 first of its order too, where a stage has one."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """The mode in which a person decides or does not decide on facts that were not said plainly."""
+WriteTools = TypeAliasType("WriteTools", Literal["off", "propose", "on"])
+"""The use of the tools by which a model writes: refused; into the inbox, for a person to decide; kept."""
 Action = Literal["block", "redact", "allow"]
 """``block``: a memory or a document that holds it is refused. ``redact``: it is kept without. In events both only take
 it out. ``allow``: it is not looked for."""
@@ -142,6 +144,7 @@ class Policy(Given):
     reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=MAX_WINDOW)
     min_importance: int = Field(default=2, ge=1, le=5)
     review_mode: ReviewMode = "auto"
+    write_tools: WriteTools = "off"
     budget_profile: Profile = "agentic"
     static_prefix: StaticPrefix | None = None
     pii: PiiActions = PiiActions()

@@ -11,7 +11,16 @@ from neve.domain.ids import is_document_id
 from neve.domain.records.memories import MemoryPassage
 from neve.http.operations import Body
 from neve.http.schemas import enums
-from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Outcome, TimeOfDay, Trust
+from neve.http.schemas.enums import (
+    Category,
+    MemoryKind,
+    MemoryScope,
+    MemoryStatus,
+    Outcome,
+    TimeOfDay,
+    Trust,
+    WrittenBy,
+)
 from neve.http.schemas.fields import Day, Identifier, Label, Metadata, Seq, Time
 from neve.http.schemas.memories.fields import (
     MAX_REASON,
@@ -77,6 +86,7 @@ class ImportLine(Body):
     tags: Tags = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict)
     never_recall: bool = False
+    written_by: WrittenBy | None = None
     passages: list[PassageLine] = Field(default_factory=list)
     provenance: ProvenanceLine | None = None
     created_at: Time | None = None

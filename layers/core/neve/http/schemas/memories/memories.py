@@ -27,6 +27,7 @@ from neve.http.schemas.enums import (
     Outcome,
     SaidBy,
     Tier,
+    WrittenBy,
 )
 from neve.http.schemas.fields import Clearable, Cursor, Identifier, Label, Limit, Metadata, MetadataParameters, Time
 from neve.http.schemas.memories.fields import (
@@ -59,6 +60,7 @@ class ListQuery(Parameters):
     tag: Label | None = None
     metadata: MetadataParameters = Field(default_factory=dict)
     never_recall: bool | None = None
+    written_by: WrittenBy | None = Field(default=None, description="`model`: what a model wrote with a tool.")
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -177,7 +179,7 @@ class CopyView(View):
         description="`events` of the log, the `summary` that stands for them in prompts, a `document`, or a `memory`."
     )
     because: CopyReason = Field(description="It says the same words, or it was made of the same events.")
-    id: str | None = Field(None, description="Of a memory.")
+    id: str | None = Field(None, description="Of a memory or a document.")
     path: str | None = Field(None, description="Of a document.")
     status: MemoryStatus | None = Field(None, description="Of a memory or a document.")
     session_id: str | None = Field(None, description="Of events, and of a summary.")

@@ -9,7 +9,7 @@ from pydantic import Field
 from neve.domain.memories.text import relative_date
 from neve.domain.records.memories import Kind, Memory, Provenance
 from neve.http.operations import View
-from neve.http.schemas.enums import FactRelation, PiiFinding, Plainness, ProposedBy, Trust
+from neve.http.schemas.enums import FactRelation, PiiFinding, Plainness, ProposedBy, Trust, WrittenBy
 
 
 class PassageView(View):
@@ -76,6 +76,7 @@ class MemoryView(View):
     tags: list[str]
     metadata: dict[str, str] | None = None
     never_recall: bool = Field(description="Neither packed nor recalled, whatever its status.")
+    written_by: WrittenBy | None = Field(None, description="`model`: a model wrote it with a tool.")
     fingerprint: str
     occurrences: int
     supersedes: list[str]

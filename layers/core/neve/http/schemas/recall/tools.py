@@ -17,6 +17,7 @@ from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
 from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
+from neve.http.schemas.recall.tool_answer import ToolAnswer
 from neve.usecases.ask.documents.get_document import PageRead
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.ask.recall.command import RecallCommand
@@ -108,15 +109,8 @@ class SearchKnowledgeBody(Body):
 
 # --- answers --------------------------------------------------------------------------------------
 
-_BELONGS = "What belongs into the `tool_result`: nothing else has to be made of this answer."
-_FAILED = "True: `content` says what did not work."
 NOTHING = "Nothing was found beside what the context shows already."
 NOT_SEARCHED = "Nobody could look: what is remembered is not known now."
-
-
-class ToolAnswer(View):
-    content: str = Field(description=_BELONGS)
-    is_error: bool = Field(description=_FAILED)
 
 
 def _content(found: RecallAnswer, hits: str, already: str) -> str:

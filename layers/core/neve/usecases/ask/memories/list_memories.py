@@ -11,6 +11,7 @@ from operator import itemgetter
 
 from neve.domain.cursors import InvalidCursor, make_cursor, number_in, read_cursor
 from neve.domain.errors import not_found
+from neve.domain.memories.copies import made_in
 from neve.domain.memories.visibility import born, status_at, visible
 from neve.domain.metadata import has_all
 from neve.domain.records.memories import Memory, Status
@@ -34,6 +35,9 @@ read, like a later page, whose cursor pins its generation."""
 
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
+    """The filters of a caller. ``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form.
+    ``of_sessions``: made of these conversations and of no others, whatever its status."""
+
     kind: str | None = None
     tier: str | None = None
     category: str | None = None
@@ -44,10 +48,14 @@ class MemoryFilter:
     tags: tuple[str, ...] = ()
     metadata: tuple[tuple[str, str], ...] = ()
     never_recall: bool | None = None
+    written_by: str | None = None
+    after: str | None = None
+    before: str | None = None
+    of_sessions: tuple[str, ...] = ()
 
     def admits(self, memory: Memory, status: Status) -> bool:
         return (
-            (status == self.status if self.status else status in LISTED)
+            (status == self.status if self.status else self.of_sessions or status in LISTED)
             and self.kind in (None, memory.kind)
             and self.tier in (None, memory.tier)
             and self.category in (None, memory.category)
@@ -57,6 +65,10 @@ class MemoryFilter:
             and set(self.tags) <= set(memory.tags)
             and has_all(memory.metadata, dict(self.metadata))
             and self.never_recall in (None, memory.never_recall)
+            and self.written_by in (None, memory.written_by)
+            and (self.after is None or memory.observed_at >= self.after)
+            and (self.before is None or memory.observed_at < self.before)
+            and (not self.of_sessions or (made_in(memory) <= set(self.of_sessions) and made_in(memory) != set()))
         )
 
 
@@ -117,8 +129,10 @@ def _page(
 
 
 def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
-    """Say whether a row is in the list: a replaced one is not, unless superseded rows were asked for."""
-    return visible(memory.born_gen, memory.died_gen, gen) or where.status == Status.SUPERSEDED
+    """Say whether a row is in the list: a replaced one is not, unless such rows were asked for."""
+    return (
+        visible(memory.born_gen, memory.died_gen, gen) or bool(where.of_sessions) or where.status == Status.SUPERSEDED
+    )
 
 
 def _items(scope: UserScope, after: str | None, foreign: bool) -> Iterator[tuple[str, Item]]:

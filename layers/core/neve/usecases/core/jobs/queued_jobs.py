@@ -15,9 +15,11 @@ from neve.store.keys import NOBODY, SessionKeys, UserKeys
 ERASURE = "erase"
 """Names the jobs that say of an erasure what it removed: their rows outlive the user's."""
 EXPORT = "export"
+FORGET = "forget"
+"""Deleting what a caller was shown, and has confirmed."""
 NIGHT = "reflect"
 """Condensing the rows of a user, or telling all users of a tenant."""
-KINDS = (ERASURE, EXPORT, NIGHT)
+KINDS = (ERASURE, EXPORT, FORGET, NIGHT)
 """Kinds that callers poll."""
 RETENTION = "retain"
 """Removal of the archived events of a session, by whose id it goes."""

@@ -89,6 +89,7 @@ class MemoryDecision:
                 fingerprint=fingerprint(text),
                 referenced_date=referenced_date(text),
                 tokens=self.scope.count(text),
+                written_by=None,
             )
             one_statement(decided)
         return decided

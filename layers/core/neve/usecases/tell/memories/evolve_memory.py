@@ -15,7 +15,18 @@ from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.memories.visibility import being_replaced
 from neve.domain.records.markers import SessionMarker
-from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status
+from neve.domain.records.memories import (
+    By,
+    Category,
+    Kind,
+    Memory,
+    Priority,
+    Provenance,
+    Scope,
+    Status,
+    Trust,
+    WrittenBy,
+)
 from neve.domain.times import iso
 from neve.ports.table import Key, WriteOp
 from neve.scope import UserScope
@@ -30,7 +41,7 @@ from neve.usecases.tell.memories.memory_to_change import memory_to_change
 @dataclass(frozen=True, slots=True)
 class Evolution:
     """The statement that takes the place. ``text``: what holds now; ``reason``: why, for the trace. None = as it
-    was."""
+    was. ``written_by``: a model, and not a person."""
 
     text: str
     reason: str
@@ -38,6 +49,11 @@ class Evolution:
     importance: int | None = None
     priority: Priority | None = None
     tags: tuple[str, ...] | None = None
+    written_by: WrittenBy | None = None
+
+    @property
+    def origin(self) -> tuple[By, Trust]:
+        return ("assistant", "assistant") if self.written_by == "model" else ("human_edit", "user")
 
 
 def evolve_memory(
@@ -84,7 +100,7 @@ class _Evolve:
         new = self._successor(old, iso(now), head.gen)
         place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)
         if holder is not None:
-            new = _said_by_a_person(holder, new, iso(now))
+            new = _said_again(holder, new, iso(now))
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
@@ -104,6 +120,7 @@ class _Evolve:
         """Make the new row, without the topics and the tone that were drawn from the log beside the old text. Raises
         422."""
         wanted, text = self.evolution, normalised(self.evolution.text)
+        by, trust = wanted.origin
         if wanted.category is not None and old.kind is not Kind.FACT:
             raise invalid("category", "is a field of the kind fact")
         new = Memory(
@@ -117,14 +134,14 @@ class _Evolve:
             importance=wanted.importance if wanted.importance is not None else old.importance,
             fingerprint=fingerprint(text),
             status=Status.ACTIVE,
-            provenance=Provenance("human_edit", old.session_id, trust="user"),
+            provenance=Provenance(by, old.session_id, trust=trust),
             created_at=now,
             observed_at=now,
             observed_date=observed_date(now, "UTC"),
             time_of_day=time_of_day(now, "UTC"),
             referenced_date=referenced_date(text),
             last_used_at=now,
-            person_at=now,
+            person_at=None if wanted.written_by else now,
             written_over=evolved_over(old),
             tokens=self.scope.count(text),
             rev=1,
@@ -137,6 +154,7 @@ class _Evolve:
             tags=wanted.tags if wanted.tags is not None else old.tags,
             metadata=old.metadata,
             never_recall=old.never_recall,
+            written_by=wanted.written_by,
         )
         if new.fingerprint == old.fingerprint:
             raise invalid("text", "is the same as the memory's text; change other fields with PATCH")
@@ -164,11 +182,14 @@ class _Evolve:
         return any(key in found for key in own) or (old in found and found[old].get("write_id") == self.write_id)
 
 
-def _said_by_a_person(holder: Memory, new: Memory, now: str) -> Memory:
-    """Add a person's word to the fact that says ``new`` already. It lets a fact in that waits in the inbox."""
+def _said_again(holder: Memory, new: Memory, now: str) -> Memory:
+    """Add a person's word to the fact that says ``new`` already. It lets a fact in that waits in the inbox. A model's
+    word does not. Raises conflict."""
+    if new.written_by and holder.status is not Status.ACTIVE:
+        raise NeveError("conflict", f"Memory '{holder.id}' says so, and waits for a person.")
     if holder.status is Status.ACTIVE:
         again = with_statement(holder, statement_of(new.provenance, now, new.text))
-        return replace(again, last_used_at=now, person_at=now)
+        return replace(again, last_used_at=now, person_at=new.person_at or holder.person_at)
     let_in = let_in_by(holder, new.provenance, now, counts=True)
     let_in = replace(let_in, status=Status.ACTIVE, confidence=new.confidence, last_used_at=now, person_at=now)
     return revised(let_in, now)

@@ -98,7 +98,7 @@ class FactWrites:
         policy = self.scope.policy
         at = candidate.observed_at or now
         known = KnownFacts(self._same(fingerprint(candidate.text), at), self._target(candidate, at))
-        rules = Rules(policy.min_importance, policy.review_mode)
+        rules = Rules(policy.min_importance, policy.review_mode, policy.write_tools)
         verdict = decide(candidate, known, rules, at, self.via)
         taken = self._taken(candidate, known, at) if verdict.decision == "superseded" else ()
         row = self._row(candidate, known, verdict, new_id, now, taken)
@@ -270,6 +270,7 @@ def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str
         tags=candidate.tags,
         metadata=candidate.metadata,
         never_recall=candidate.never_recall,
+        written_by=candidate.written_by,
         observed_at=candidate.observed_at,
         category=candidate.category,
         timezone=candidate.timezone,

@@ -43,7 +43,7 @@ def store_facts(
             raise invalid("text", "holds more than one statement; a fact is one (split=true keeps each by itself)")
     if len(candidates) > FACT_BATCH_SIZE:
         raise invalid("text", f"holds {len(candidates)} statements; {FACT_BATCH_SIZE} are accepted")
-    gate = admitted_candidate if via == "api" else screened_candidate
+    gate = admitted_candidate if via in ("api", "model") else screened_candidate
     candidates = [gate(scope, one) for one in candidates]
     ids, now = scope.ports.ids, scope.ports.clock.now()
     named = [(replace(one, text=normalised(one.text)), f"mem_{ids.ulid(now)}") for one in candidates]

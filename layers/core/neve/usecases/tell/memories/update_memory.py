@@ -182,6 +182,7 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
             tokens=scope.count(changed.text),
             provenance=replace(memory.provenance, by="human_edit", trust="user"),
             person_at=now,
+            written_by=None,
         )
     if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):
         changed = revised(changed, now)

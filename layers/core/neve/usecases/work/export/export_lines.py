@@ -42,6 +42,7 @@ _OF_A_MEMORY = (
         "label",
         "group",
         "category",
+        "written_by",
     ),
     "metadata",
     *("outcome", "emotional_tone", "occurrences", "superseded_by", "superseded_at", "superseded_reason"),

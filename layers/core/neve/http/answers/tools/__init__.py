@@ -1,0 +1,1 @@
+"""Answers the calls of the tools by which a model writes, and forgetting by filter."""
