@@ -21,7 +21,7 @@ from neve.usecases.ask.recall.record_recall import get_recall, list_recalls
 router = Router("recall", wiring.prepare())
 handler = router.handle
 
-router.on(t.LIST_TOOLS)(lambda call: Answer(body=t.ToolsView.of(call.query.version)))
+router.on(t.LIST_TOOLS)(lambda call: Answer(body=t.ToolsView.offered(call.query.version, call.tenant.policy)))
 
 
 def _ready(call: Call[Any, Any]) -> float | None:

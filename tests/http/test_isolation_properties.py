@@ -120,7 +120,7 @@ class Known:
         for found in IDS.finditer(reply.text):
             self.learn(who, KINDS[found[1]], found[0])
         answer = reply.json() if reply.headers.get("content-type", "").startswith("application/json") else {}
-        for name, kind in (("next_cursor", "cursor"), ("key_id", "key_id"), ("key", "key")):
+        for name, kind in (("next_cursor", "cursor"), ("key_id", "key_id"), ("key", "key"), ("confirm", "confirm")):
             if name in answer:
                 self.learn(who, kind, answer[name])
         # an event's id is made of its session's, and an ETag of the bytes: two people may have the same
@@ -304,8 +304,31 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "deleteMemory": lambda p: {"query": p.one_of({}, {"purge_packs": "true"}, {"cascade": "true"})},
     "eraseUser": lambda p: {"query": p.one_of({}, {"close": "true"})},
     "drainEmbeddings": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")})},
-    "writePolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant}},
-    "patchPolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant}},
+    "writePolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant, "write_tools": "on"}},
+    "patchPolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant, "write_tools": "on"}},
+    "forgetMemories": lambda p: {
+        "body": p.one_of(
+            {"query": p.search()},
+            {"filters": {"group": "family"}},
+            {"sessions": [p.id("session_id")]},
+            {"confirm": p.id("confirm")},
+        )
+    },
+    "callRemember": lambda p: {
+        "body": {
+            "arguments": {"text": p.text(), **p.one_of({}, {"seq": p.one_of(1, 3)})},
+            **p.one_of({}, {"session_id": p.id("session_id"), "tool_use_id": "toolu_1"}),
+        }
+    },
+    "callCorrect": lambda p: {
+        "body": {"arguments": {"id": p.id("memory_id"), "text": p.text(), "reason": "It changed."}}
+    },
+    "callForget": lambda p: {
+        "body": {
+            "arguments": p.one_of({"query": p.search()}, {"id": p.id("memory_id")}, {"confirm": p.id("confirm")}),
+            **p.one_of({}, {"tool_use_id": "toolu_2"}),
+        }
+    },
     "listUsers": lambda p: {"query": p.page()},
     "listKeys": lambda p: {"query": p.page()},
 }

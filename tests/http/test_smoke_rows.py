@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from typing import Any
@@ -16,6 +17,8 @@ from tests.http.driving.schedules import states_ordered
 from tests.http.driving.stage import Stage
 
 pytestmark = pytest.mark.live
+
+POLICY_S = 90
 
 ROUTES = {
     operation["operationId"]: (method.upper(), path)
@@ -41,6 +44,14 @@ class Caller:
         self.api = user.api
         self.ids = {"user_id": user.id, "session_id": "s1"}
         self.left = set(ROUTES)
+
+    def eventually(self, operation: str, body: Any) -> Json:
+        """Call as soon as every process has read the policy, which each does once a minute."""
+        method, path = ROUTES[operation]
+        end = time.monotonic() + POLICY_S
+        while self.api.call(method, path.format(**self.ids), body).status == 403 and time.monotonic() < end:
+            time.sleep(1)
+        return self(operation, body)
 
     def __call__(self, operation: str, body: Any = None, **more: Any) -> Json:
         self.left.remove(operation)
@@ -119,6 +130,7 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("evolveDocument", {"path": "/notes/moved", "to": "/notes/new", "text": "It rose.", "reason": "It did."})
     call("callSearchKnowledge", {"arguments": {"query": "smoke"}})
     call("callReadDocument", {"arguments": {"path": "/notes/new"}})
+    call("forgetMemories", {"filters": {"kind": "note"}})
     call("deleteDocuments", query={"prefix": "/notes/"})
     call("reportUsage", used("s1", input=10, output=1))
     call("deleteMemory")
@@ -127,7 +139,12 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("tenantUsage")
     found = call("readPolicy")
     call("writePolicy", found["policy"], headers={"If-Match": f'"{found["rev"]}"'})
-    call("patchPolicy", {"recall_limit": 5})
+    call("patchPolicy", {"recall_limit": 5, "write_tools": "on"})
+    memory = call.ids["memory_id"]
+    call.eventually("callRemember", {"arguments": {"text": "User sails."}})
+    call.eventually("callCorrect", {"arguments": {"id": memory, "text": "User rows.", "reason": "smoke"}})
+    call.eventually("callForget", {"arguments": {"query": "rows"}})
+    user.api.expect(200, "PUT", "/v1/policy", found["policy"])
     call("listUsers")
     call("listKeys")
     call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]

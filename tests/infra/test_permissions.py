@@ -107,8 +107,8 @@ def test_recall_writes_its_ledger_and_the_authorizer_reads_keys() -> None:
         for function, action in (("recall", "dynamodb:PutItem"), ("authorizer", "dynamodb:GetItem"))
     }
     ledger, prompts = ["T#*#U#*#R", "T#*#SECRET", "HEALTH"], ["T#*#U#*", "T#*#JOB"]
-    log, turns = ["T#*#U#*#S#*"], ["T#*#U#*"]
-    assert conditions == {"recall": [ledger, prompts, log, turns], "authorizer": [["KEY#*"]]}
+    answers, log, turns = ["T#*#IDEM"], ["T#*#U#*#S#*"], ["T#*#U#*"]
+    assert conditions == {"recall": [ledger, prompts, answers, log, turns], "authorizer": [["KEY#*"]]}
     always = [statement for statement in statements("recall") if "Condition" not in statement]
     unconditional = {action for statement in always for action in listed(statement["Action"])}
     assert unconditional.isdisjoint({"dynamodb:PutItem", "dynamodb:DeleteItem", "dynamodb:UpdateItem"})

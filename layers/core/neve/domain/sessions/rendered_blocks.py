@@ -17,6 +17,8 @@ RENDERED_TAGS = ("neve-memory", "neve-updates", "neve-retrieved", "neve-task", "
 """The elements that Neve puts into a prompt."""
 OWN_TOOLS = frozenset({"read_document", "recall_memory", "search_conversation", "search_knowledge"})
 """The names of Neve's own tools: a model that has called one is given back what it found."""
+ANSWER_WITH_MEMORY = OWN_TOOLS | {"forget"}
+"""The tools whose answers hold what Neve rendered. A caller may have a tool of its own that is called forget."""
 
 INVISIBLE = (
     "\x00-\x1f\x7f-\x9f\u00ad\u034f\u0600-\u0605\u061c\u06dd\u070f\u0890\u0891\u08e2\u115f\u1160\u17b4\u17b5\u180b-\u180f"
@@ -156,7 +158,7 @@ def strip_event(event: Event) -> Event | None:
 
 def is_own_result(event: Event) -> bool:
     """Say whether an event is the answer of one of Neve's own tools."""
-    return event.event_type is EventType.TOOL_RESULT and event.event_data.get("name") in OWN_TOOLS
+    return event.event_type is EventType.TOOL_RESULT and event.event_data.get("name") in ANSWER_WITH_MEMORY
 
 
 def shown_event(event: Event) -> Event | None:

@@ -19,7 +19,8 @@ _STANDS_IN = "Was called earlier in this conversation. Not available now."
 
 @dataclass(frozen=True, slots=True)
 class OfferedTools:
-    """The tools of one call. ``given``: the caller's; ``own``: schemas of Neve's that are advertised."""
+    """The tools of one call. ``given``: the caller's; ``own``: schemas of Neve's that are advertised, unless the caller
+    has a tool of that name."""
 
     form: str = "anthropic"
     given: Sequence[Tool] = ()
@@ -34,7 +35,9 @@ class OfferedTools:
             {"name": sent_name(name, self.form), "description": _STANDS_IN, "input_schema": {"type": "object"}}
             for name in missing
         ]
-        return [*self.given, *FORMATS[self.form].own([*stand_ins, *self.own])]
+        given = {name for tool in self.given for name in tool.names}
+        own = [schema for schema in self.own if schema["name"] not in given]
+        return [*self.given, *FORMATS[self.form].own([*stand_ins, *own])]
 
 
 def callers_tools(tools: Any, form: str) -> list[Tool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve.domain.errors import FieldError
+from neve.domain.tenants.write_tools import need_write_tools
 from neve.http.answers.job import job_answer, job_once
 from neve.http.answers.tools.writing import or_mistake
 from neve.http.calls import Answer, Call, once
@@ -17,7 +18,6 @@ from neve.store.idempotency import StoredReply
 from neve.store.memories import memories_of
 from neve.usecases.tell.forget.confirm import confirm_forgetting
 from neve.usecases.tell.forget.list_to_forget import list_to_forget
-from neve.usecases.tell.tools.allowed import need_write_tools
 
 _BY_A_PERSON = "is for a person here, who confirms the list outside of this conversation"
 
@@ -48,7 +48,7 @@ def forget_answer(call: Call[Nothing, ForgetBody]) -> Answer:
 def forget_tool_answer(call: Call[Nothing, ForgetToolBody]) -> Answer:
     """Answer E11 forget. A list is kept for a repeat without its texts, which are read again: what is deleted since is
     not there any more."""
-    need_write_tools(call.tenant)
+    need_write_tools(call.tenant.policy)
     return or_mistake(
         lambda: once(call, lambda: _forget(call), keep=_without_texts, again=lambda one: _again(call, one))
     )

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from neve.domain.errors import FieldError, NeveError
+from neve.domain.tenants.write_tools import need_write_tools
 from neve.http.calls import Answer, Call, once_within
 from neve.http.model_mistakes import ARGUMENTS, mistake
 from neve.http.operations import Nothing
 from neve.http.router import Router
 from neve.http.schemas.recall.write_tools import CORRECT, REMEMBER, CorrectBody, CorrectView, RememberBody, RememberView
-from neve.usecases.tell.tools.allowed import need_write_tools
 from neve.usecases.tell.tools.correct import correct
 from neve.usecases.tell.tools.remember import remember
 
@@ -25,7 +25,7 @@ def bind_writing(router: Router) -> None:
 
 
 def remember_answer(call: Call[Nothing, RememberBody]) -> Answer:
-    need_write_tools(call.tenant)
+    need_write_tools(call.tenant.policy)
     wanted, session = call.body.wanted(), call.body.session_id
     return or_mistake(
         lambda: once_within(
@@ -37,7 +37,7 @@ def remember_answer(call: Call[Nothing, RememberBody]) -> Answer:
 
 
 def correct_answer(call: Call[Nothing, CorrectBody]) -> Answer:
-    need_write_tools(call.tenant)
+    need_write_tools(call.tenant.policy)
     memory_id, session = call.body.arguments.id, call.body.session_id
     return or_mistake(
         lambda: once_within(

@@ -113,7 +113,7 @@ class ConversationView(View):
 
 
 class ForgetListView(View):
-    """What would be forgotten. Nothing is, yet."""
+    """The list of what would be forgotten. Nothing is, yet."""
 
     dry_run: bool
     count: int = Field(description="Memories.")

@@ -11,6 +11,8 @@ from neve.domain.documents.description import MAX_SUMMARY, cut_at_word
 from neve.domain.documents.paths import PATH_RULE, normal_path
 from neve.domain.errors import invalid
 from neve.domain.pack.render import indented
+from neve.domain.tenants.policy import Policy
+from neve.domain.tenants.write_tools import need_write_tools
 from neve.http.model_mistakes import MistakeView
 from neve.http.operations import B, Body, Nothing, Operation, Parameters, Response, Scope, View, route
 from neve.http.schemas.documents.addresses import DocumentPrefix
@@ -22,9 +24,10 @@ from neve.usecases.ask.documents.get_document import PageRead
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.ask.recall.command import RecallCommand
 from neve.usecases.ask.recall.tool import (
-    TOOLS_VERSION,
     TOP_K,
     VERSIONS,
+    WITH_WRITERS,
+    offered_version,
     recall_memory,
     search_conversation,
     search_knowledge,
@@ -36,10 +39,11 @@ Asked = Annotated[Filled, Field(max_length=MAX_QUERY)]
 
 
 class ToolsQuery(Parameters):
-    version: str = Field(
-        default=TOOLS_VERSION,
+    version: str | None = Field(
+        default=None,
         max_length=20,
-        description=f"One of {', '.join(f'`{version}`' for version in VERSIONS)}; without it the newest.",
+        description=f"One of {', '.join(f'`{version}`' for version in VERSIONS)}; without it the newest that the policy"
+        f" allows: from `{WITH_WRITERS}` on a model may write.",
     )
 
 
@@ -51,8 +55,11 @@ class ToolsView(View):
     openai: list[dict[str, JsonValue]]
 
     @classmethod
-    def of(cls, version: str) -> ToolsView:
-        return cls.model_validate(tools(version))
+    def offered(cls, version: str | None, policy: Policy) -> ToolsView:
+        """Make the view of a version, or of the newest that the policy allows. Raises write_tools_off, 422."""
+        if version == WITH_WRITERS:
+            need_write_tools(policy)
+        return cls.model_validate(tools(version or offered_version(policy)))
 
 
 class RecallMemoryArguments(Body):
@@ -258,6 +265,7 @@ LIST_TOOLS = Operation(
     summary="The schemas of the tools, as providers take them.",
     query=ToolsQuery,
     responses={200: Response("Versioned; the same bytes every time.", ToolsView)},
+    codes=("write_tools_off",),
     answers_without_stores=True,
 )
 

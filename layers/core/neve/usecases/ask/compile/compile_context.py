@@ -48,7 +48,7 @@ from neve.usecases.ask.compile.turn_start import BegunTurn
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, injected, transparency
 from neve.usecases.ask.recall.command import RecallCommand
 from neve.usecases.ask.recall.recall import LEDGER_ERROR, Recording, recall_and_record
-from neve.usecases.ask.recall.tool import TOOLS_VERSION, VERSIONS
+from neve.usecases.ask.recall.tool import VERSIONS, offered_version
 from neve.usecases.core.images.event_images import NewImage, name_images, shaped
 from neve.usecases.core.lag.model_down import QUEUED
 from neve.usecases.core.privacy.screen_event import screen_event
@@ -333,7 +333,7 @@ class _Compilation:
             tools=OfferedTools(
                 self.command.format,
                 self.command.tools,
-                VERSIONS[TOOLS_VERSION] if self.command.offers_tools else (),
+                VERSIONS[offered_version(policy)] if self.command.offers_tools else (),
             ),
             instructions=self.command.instructions,
             pack=(pack.text or "") if pack else "",

@@ -13,6 +13,7 @@ from neve.domain.compile.formats.anthropic import ANTHROPIC
 from neve.domain.compile.formats.openai_chat import OPENAI
 from neve.domain.errors import invalid
 from neve.domain.indexing.passage import Source
+from neve.domain.tenants.policy import Policy
 from neve.usecases.ask.recall.command import MAX_K, Beside, RecallCommand, RecallFilters, RecallScope
 
 Schema = Mapping[str, Any]
@@ -152,14 +153,85 @@ SEARCH_THIS_CONVERSATION: Schema = {
 }
 """No model knows the id of a conversation: it is the session of the call."""
 
+REMEMBER: Schema = {
+    "name": "remember",
+    "description": (
+        "Keep one lasting statement about the user for later conversations. Use it when the user asks to remember"
+        " something, or says what will matter again. Not for what is remembered already. Write it in the third person"
+        " and self-contained, such as: User's sister Ana lives in Porto."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "text": {"type": "string", "description": "One statement."},
+            "category": {
+                "type": "string",
+                "enum": ["PERSON", "PLACE", "EVENT", "PREFERENCE", "BIOGRAPHY"],
+                "description": "What it is about.",
+            },
+            "importance": {
+                "type": "integer",
+                "minimum": 1,
+                "maximum": 5,
+                "default": 3,
+                "description": "5: it always matters.",
+            },
+        },
+        "required": ["text"],
+        "additionalProperties": False,
+    },
+}
+
+CORRECT: Schema = {
+    "name": "correct",
+    "description": (
+        "Put what holds now in the place of a memory that is wrong or out of date. Find its id with recall_memory or in"
+        " the context. The old one stays in the history."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The id of the memory, such as mem_01J."},
+            "text": {"type": "string", "description": "What holds now, as one statement."},
+            "reason": {"type": "string", "description": "Why, in a few words."},
+        },
+        "required": ["id", "text", "reason"],
+        "additionalProperties": False,
+    },
+}
+
+FORGET: Schema = {
+    "name": "forget",
+    "description": (
+        "Delete memories for good. First call it with a query or an id: it lists what would be forgotten, and deletes"
+        " nothing. Show the user the list; when they agree, call it again with confirm alone. Only these are deleted."
+    ),
+    "input_schema": {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "What to forget, in a few words."},
+            "id": {"type": "string", "description": "The id of one memory."},
+            "confirm": {"type": "string", "description": "The confirm of the list that the user has agreed to."},
+        },
+        "additionalProperties": False,
+    },
+}
+
 VERSIONS: Mapping[str, tuple[Schema, ...]] = {
     "1": (RECALL_MEMORY,),
     "2": (READ_DOCUMENT, RECALL_MEMORY, SEARCH_CONVERSATION),
     "3": (READ_ANY_DOCUMENT, RECALL_MEMORY, SEARCH_CONVERSATION, SEARCH_KNOWLEDGE),
     "4": (READ_ANY_DOCUMENT, RECALL_MEMORY, SEARCH_THIS_CONVERSATION, SEARCH_KNOWLEDGE),
+    "5": (CORRECT, FORGET, READ_ANY_DOCUMENT, RECALL_MEMORY, REMEMBER, SEARCH_THIS_CONVERSATION, SEARCH_KNOWLEDGE),
 }
 """Every version that was ever published, the tools of each in the order of their names."""
-TOOLS_VERSION = "4"
+TOOLS_VERSION, WITH_WRITERS = "4", "5"
+"""The newest ones: of the tools that read, and of those with which a model also writes."""
+
+
+def offered_version(policy: Policy) -> str:
+    """Give the version whose tools a tenant's models are offered."""
+    return TOOLS_VERSION if policy.write_tools == "off" else WITH_WRITERS
 
 
 def tools(version: str = TOOLS_VERSION) -> dict[str, Any]:

@@ -7,19 +7,19 @@ from dataclasses import dataclass, replace
 from neve.domain.errors import NeveError
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Memory, Provenance, Status
+from neve.domain.tenants.write_tools import need_write_tools
 from neve.scope import UserScope
 from neve.store.idempotency import Beside, nothing_beside
 from neve.usecases.ask.memories.list_memories import get_memory
 from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
 from neve.usecases.tell.memories.store_fact import store_facts
 from neve.usecases.tell.memories.stored_fact import StoredFact
-from neve.usecases.tell.tools.allowed import need_write_tools
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """What holds, ``memory``; None where it is not kept, for the ``reason``. ``waits``: in the inbox, while the old one
-    holds."""
+    """The outcome of a correction. ``memory``: what holds now; None where it is not kept, for the ``reason``.
+    ``waits``: in the inbox, while the old one holds."""
 
     memory: Memory | None
     waits: bool = False
@@ -35,7 +35,7 @@ def correct(
 ) -> Correction:
     """Put the text in the memory's place, or into the inbox with the name of the memory that it corrects. Raises
     write_tools_off, and what ``evolve_memory`` and ``store_fact`` do."""
-    need_write_tools(scope)
+    need_write_tools(scope.policy)
     if scope.policy.write_tools == "on":
         evolution = replace(evolution, written_by="model")
         made = evolve_memory(scope, memory_id, evolution, beside=lambda memory: beside(Correction(memory)))

@@ -10,6 +10,7 @@ from neve.domain.records.memories import Category, Provenance
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import event_text
+from neve.domain.tenants.write_tools import need_write_tools
 from neve.domain.terms import stem
 from neve.domain.words import content_words
 from neve.scope import UserScope
@@ -17,7 +18,6 @@ from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.usecases.tell.memories.store_fact import store_facts
 from neve.usecases.tell.memories.stored_fact import StoredFact
-from neve.usecases.tell.tools.allowed import need_write_tools
 
 _OF_THE_USER = frozenset({stem("user")})
 """The name by which a fact speaks of whoever said it."""
@@ -25,7 +25,7 @@ _OF_THE_USER = frozenset({stem("user")})
 
 @dataclass(frozen=True, slots=True)
 class ToRemember:
-    """What a model wants kept. ``seq``: the event of the session in which the user has said it."""
+    """A statement that a model wants kept. ``seq``: the event of the session in which the user has said it."""
 
     text: str
     category: Category = "BIOGRAPHY"
@@ -39,7 +39,7 @@ def remember(
     """Decide on the fact and store it. It is the user's word where the event holds each of its content words, else the
     model's own. Three batch reads at most, one transaction. Raises write_tools_off, and what ``store_facts`` does, 422
     ``pii_blocked`` among it."""
-    need_write_tools(scope)
+    need_write_tools(scope.policy)
     said = _said(scope, session_id, wanted.seq)
     seq = said.seq if said else None
     stated = said is not None and _stems(wanted.text) - _OF_THE_USER <= _stems(event_text(said))
