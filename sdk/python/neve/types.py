@@ -177,6 +177,8 @@ class ChangedView(TypedDict):
     metadata: NotRequired[dict[str, str]]
     never_recall: bool
     """Neither packed nor recalled, whatever its status."""
+    written_by: NotRequired[WrittenBy]
+    """`model`: a model wrote it with a tool."""
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -357,6 +359,12 @@ class ContextOut(TypedDict):
     cold_start_ms: NotRequired[float]
 
 
+class ConversationView(TypedDict):
+    session_id: str
+    last_seq: int
+    """Up to here it would be taken back; what is said later stays."""
+
+
 CopyPlace: TypeAlias = "Literal['events', 'summary', 'document', 'memory']"
 
 CopyReason: TypeAlias = "Literal['same_words', 'same_events']"
@@ -370,7 +378,7 @@ class CopyView(TypedDict):
     because: CopyReason
     """It says the same words, or it was made of the same events."""
     id: NotRequired[str]
-    """Of a memory."""
+    """Of a memory or a document."""
     path: NotRequired[str]
     """Of a document."""
     status: NotRequired[MemoryStatus]
@@ -381,6 +389,38 @@ class CopyView(TypedDict):
     """The first event."""
     seq_to: NotRequired[int]
     """The last event."""
+
+
+class CorrectArguments(TypedDict):
+    id: str
+    text: str
+    """What holds now."""
+    reason: str
+    """Why, for the trace."""
+
+
+class CorrectBody(TypedDict):
+    session_id: NotRequired[str]
+    """Where the tool was called."""
+    tool_use_id: NotRequired[str]
+    """The provider's id of the call: a repeat in its session changes nothing."""
+    arguments: CorrectArguments
+
+
+CorrectOrMistake: TypeAlias = "CorrectView | MistakeView"
+
+
+class CorrectView(TypedDict):
+    content: str
+    """What belongs into the `tool_result`: nothing else has to be made of this answer."""
+    is_error: bool
+    """True: `content` says what did not work."""
+    id: NotRequired[str]
+    """Of what holds now, or waits; absent where it is not kept."""
+    corrects: str
+    """The memory whose place it takes, or would take."""
+    status: NotRequired[str]
+    written_by: NotRequired[WrittenBy]
 
 
 Covers = TypedDict("Covers", {"from": "int", "to": "int"})
@@ -776,6 +816,8 @@ class FactView(TypedDict):
     metadata: NotRequired[dict[str, str]]
     never_recall: bool
     """Neither packed nor recalled, whatever its status."""
+    written_by: NotRequired[WrittenBy]
+    """`model`: a model wrote it with a tool."""
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -833,6 +875,89 @@ class FiltersBody(TypedDict):
     before: NotRequired[str]
     """Observed before this time."""
 
+
+class ForgetArguments(TypedDict):
+    id: NotRequired[str]
+    query: NotRequired[str]
+    """What a recall finds for it, at most 20 memories."""
+    dry_run: NotRequired[bool]
+    """Only list; false, with `id`: forget it in one call."""
+    confirm: NotRequired[str]
+    """That of a list, at most an hour old."""
+
+
+class ForgetBody(TypedDict):
+    """`filters`, `query` or `sessions` list what would be forgotten; `confirm` has exactly that forgotten."""
+
+    filters: NotRequired[MemoryFilters]
+    query: NotRequired[str]
+    """What a recall in mode `tool` finds for it, at most 20 memories."""
+    sessions: NotRequired[list[str]]
+    """What was made of these conversations and of no others, whatever its status."""
+    events: NotRequired[bool]
+    """With `sessions`: the conversations themselves, too."""
+    dry_run: NotRequired[bool]
+    """Only list; false without `confirm`: list and forget what was found in one call."""
+    confirm: NotRequired[str]
+    """That of a list, at most an hour old."""
+    purge_packs: NotRequired[bool]
+    """Take the frozen pack versions that hold any of it away, too, when it is forgotten."""
+
+
+class ForgetListView(TypedDict):
+    """The list of what would be forgotten. Nothing is, yet."""
+
+    dry_run: bool
+    count: int
+    """Memories."""
+    memories: list[ToForgetView]
+    """The first 100 of them."""
+    conversations: NotRequired[list[ConversationView]]
+    """With `events`."""
+    complete: bool
+    """False: there is more, which a further list has when this is forgotten."""
+    confirm: NotRequired[str]
+    """Has exactly these forgotten, as long as they are as they were listed."""
+    expires_in_s: NotRequired[int]
+    """How long the `confirm` is good for."""
+    degraded: NotRequired[Degraded]
+    """What the search for the `query` had to do without."""
+
+
+ForgetOrMistake: TypeAlias = "ForgetView | MistakeView"
+
+
+class ForgetToolBody(TypedDict):
+    session_id: NotRequired[str]
+    """Where the tool was called."""
+    tool_use_id: NotRequired[str]
+    """The provider's id of the call: a repeat in its session changes nothing."""
+    arguments: ForgetArguments
+
+
+class ForgetView(TypedDict):
+    """A list, or the job that forgets one."""
+
+    content: str
+    """What belongs into the `tool_result`: nothing else has to be made of this answer."""
+    is_error: bool
+    """True: `content` says what did not work."""
+    dry_run: bool
+    count: NotRequired[int]
+    """Memories that the list has."""
+    memories: NotRequired[list[ToForgetView]]
+    """The first 100 of them."""
+    confirm: NotRequired[str]
+    """Has exactly these forgotten, as they were listed."""
+    expires_in_s: NotRequired[int]
+    """How long the `confirm` is good for."""
+    degraded: NotRequired[Degraded]
+    """What the search had to do without."""
+    job_id: NotRequired[str]
+    """Of the job that forgets; its result is the receipt."""
+
+
+ForgottenOrListed: TypeAlias = "ForgetListView | JobOut"
 
 FoundOrMistake: TypeAlias = "FoundView | MistakeView"
 
@@ -1006,6 +1131,7 @@ class ImportLine(TypedDict):
     tags: NotRequired[list[str]]
     metadata: NotRequired[dict[str, Any]]
     never_recall: NotRequired[bool]
+    written_by: NotRequired[WrittenBy]
     passages: NotRequired[list[PassageLine]]
     provenance: NotRequired[ProvenanceLine]
     created_at: NotRequired[str]
@@ -1196,6 +1322,31 @@ class MemoriesOut(TypedDict):
     status: dict[str, int]
 
 
+class MemoryFilters(TypedDict):
+    """The filters of the list of memories and those of a recall. A document has other calls, so that there is no
+    `path_prefix`."""
+
+    kind: NotRequired[MemoryKind]
+    tier: NotRequired[Tier]
+    category: NotRequired[Category]
+    status: NotRequired[MemoryStatus]
+    """Default: active, resolved and inbox."""
+    scope: NotRequired[MemoryScope]
+    session_id: NotRequired[str]
+    group: NotRequired[str]
+    tags: NotRequired[list[str]]
+    """All of them."""
+    metadata: NotRequired[dict[str, Any]]
+    """All of them, with these values."""
+    never_recall: NotRequired[bool]
+    written_by: NotRequired[WrittenBy]
+    """`model`: what a model wrote with a tool."""
+    after: NotRequired[str]
+    """Observed at this time or later."""
+    before: NotRequired[str]
+    """Observed before this time."""
+
+
 MemoryKind: TypeAlias = "Literal['observation', 'reflection', 'fact', 'session_summary', 'note', 'manual']"
 
 
@@ -1251,6 +1402,8 @@ class MemoryView(TypedDict):
     metadata: NotRequired[dict[str, str]]
     never_recall: bool
     """Neither packed nor recalled, whatever its status."""
+    written_by: NotRequired[WrittenBy]
+    """`model`: a model wrote it with a tool."""
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -1618,6 +1771,7 @@ class Policy(TypedDict):
     reflection_min_tokens: NotRequired[int]
     min_importance: NotRequired[int]
     review_mode: NotRequired[ReviewMode]
+    write_tools: NotRequired[WriteTools]
     budget_profile: NotRequired[BudgetProfile | CustomBudget]
     static_prefix: NotRequired[StaticPrefix]
     pii: NotRequired[PiiActions]
@@ -1739,7 +1893,7 @@ class ProposalView(TypedDict):
     rev: NotRequired[int]
 
 
-ProposedBy: TypeAlias = "Literal['api', 'observer', 'librarian']"
+ProposedBy: TypeAlias = "Literal['api', 'observer', 'librarian', 'model']"
 
 
 class ProvenanceLine(TypedDict):
@@ -2011,6 +2165,43 @@ class RejectedLineView(TypedDict):
     """Why, for a person."""
     errors: NotRequired[list[FieldProblem]]
     """The fields at fault, where there are any."""
+
+
+class RememberArguments(TypedDict):
+    text: str
+    """One statement about the user."""
+    category: NotRequired[Category]
+    importance: NotRequired[int]
+    seq: NotRequired[int]
+    """The user's message in the session that says it: then it is the user's word."""
+
+
+class RememberBody(TypedDict):
+    session_id: NotRequired[str]
+    """Where the tool was called."""
+    tool_use_id: NotRequired[str]
+    """The provider's id of the call: a repeat in its session changes nothing."""
+    arguments: RememberArguments
+
+
+RememberOrMistake: TypeAlias = "RememberView | MistakeView"
+
+
+class RememberView(TypedDict):
+    content: str
+    """What belongs into the `tool_result`: nothing else has to be made of this answer."""
+    is_error: bool
+    """True: `content` says what did not work."""
+    decision: FactDecision | Literal["rejected"]
+    """That of the storage decision."""
+    reason: str
+    id: NotRequired[str]
+    """Of the memory; absent where it is not kept."""
+    status: NotRequired[str]
+    trust: NotRequired[Trust]
+    """`user`: the message says all of it."""
+    written_by: NotRequired[WrittenBy]
+    """Absent where somebody else wrote the memory."""
 
 
 class RemovedOut(TypedDict):
@@ -2407,6 +2598,17 @@ class TiersOut(TypedDict):
 
 TimeOfDay: TypeAlias = "Literal['morning', 'afternoon', 'evening', 'night']"
 
+
+class ToForgetView(TypedDict):
+    """One memory, as it is now."""
+
+    id: str
+    rev: int
+    kind: str
+    status: str
+    text: str
+
+
 TokenCounter: TypeAlias = "Literal['estimate', 'o200k_base']"
 
 
@@ -2665,3 +2867,8 @@ class VersionPage(TypedDict):
     versions: list[DocumentHeadView]
     """Newest first, each as it was at its rev, without its text."""
     next_cursor: NotRequired[str]
+
+
+WriteTools: TypeAlias = "Literal['off', 'propose', 'on']"
+
+WrittenBy: TypeAlias = "Literal['model']"

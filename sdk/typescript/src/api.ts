@@ -584,6 +584,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user_id}/memories/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Forget memories by filters, by a query, or with the conversations they were made of.
+         * @description Without more a dry run: a count, the first texts and a `confirm`, with which a second call has exactly these forgotten, by one job. Its result is the receipt: `forgotten` counts, `moved` names what was changed since it was listed, and stays, `gone` what others deleted; `also_in`, `derived` and `in_packs` say where what they said may still stand.
+         */
+        post: operations["forgetMemories"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user_id}/memories/import": {
         parameters: {
             query?: never;
@@ -943,6 +963,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/users/{user_id}/tools/correct": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The tool correct, called by a language model.
+         * @description What holds takes the place of a memory, under the policy `write_tools`; 409 when that is superseded already.
+         */
+        post: operations["callCorrect"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/tools/forget": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The tool forget, called by a language model.
+         * @description Lists first: a `confirm` over exactly what it shows has it forgotten. Under `propose` a person confirms it, by `POST /memories/forget`.
+         */
+        post: operations["callForget"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/users/{user_id}/tools/read_document": {
         parameters: {
             query?: never;
@@ -977,6 +1037,26 @@ export interface paths {
          * @description The engine of `recall` with the time budget of a manual search.
          */
         post: operations["callRecallMemory"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/tools/remember": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The tool remember, called by a language model.
+         * @description A fact through the storage decision, under the policy `write_tools`: `on` keeps it, `propose` puts it into the inbox, `off` is 403.
+         */
+        post: operations["callRemember"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1288,6 +1368,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            /** @description `model`: a model wrote it with a tool. */
+            written_by?: components["schemas"]["WrittenBy"];
         };
         ChunkView: {
             n: number;
@@ -1429,6 +1511,11 @@ export interface components {
             };
             transparency: string[];
         };
+        ConversationView: {
+            /** @description Up to here it would be taken back; what is said later stays. */
+            last_seq: number;
+            session_id: string;
+        };
         /** @enum {string} */
         CopyPlace: "events" | "summary" | "document" | "memory";
         /** @enum {string} */
@@ -1437,7 +1524,7 @@ export interface components {
         CopyView: {
             /** @description It says the same words, or it was made of the same events. */
             because: components["schemas"]["CopyReason"];
-            /** @description Of a memory. */
+            /** @description Of a memory or a document. */
             id?: string;
             /** @description Of a document. */
             path?: string;
@@ -1451,6 +1538,34 @@ export interface components {
             status?: components["schemas"]["MemoryStatus"];
             /** @description `events` of the log, the `summary` that stands for them in prompts, a `document`, or a `memory`. */
             where: components["schemas"]["CopyPlace"];
+        };
+        CorrectArguments: {
+            id: string;
+            /** @description Why, for the trace. */
+            reason: string;
+            /** @description What holds now. */
+            text: string;
+        };
+        CorrectBody: {
+            arguments: components["schemas"]["CorrectArguments"];
+            /** @description Where the tool was called. */
+            session_id?: string;
+            /** @description The provider's id of the call: a repeat in its session changes nothing. */
+            tool_use_id?: string;
+        };
+        /** @description `is_error` alone does not say which one: a correction may be refused. */
+        CorrectOrMistake: components["schemas"]["CorrectView"] | components["schemas"]["MistakeView"];
+        CorrectView: {
+            /** @description What belongs into the `tool_result`: nothing else has to be made of this answer. */
+            content: string;
+            /** @description The memory whose place it takes, or would take. */
+            corrects: string;
+            /** @description Of what holds now, or waits; absent where it is not kept. */
+            id?: string;
+            /** @description True: `content` says what did not work. */
+            is_error: boolean;
+            status?: string;
+            written_by?: components["schemas"]["WrittenBy"];
         };
         /** @description The events that a compaction has summarised. */
         Covers: {
@@ -1879,6 +1994,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            /** @description `model`: a model wrote it with a tool. */
+            written_by?: components["schemas"]["WrittenBy"];
         };
         FieldProblem: {
             /** @description Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`. */
@@ -1912,6 +2029,92 @@ export interface components {
             tags?: string[];
             tier?: components["schemas"]["Tier"];
         };
+        ForgetArguments: {
+            /** @description That of a list, at most an hour old. */
+            confirm?: string;
+            /**
+             * @description Only list; false, with `id`: forget it in one call.
+             * @default true
+             */
+            dry_run?: boolean;
+            id?: string;
+            /** @description What a recall finds for it, at most 20 memories. */
+            query?: string;
+        };
+        /** @description `filters`, `query` or `sessions` list what would be forgotten; `confirm` has exactly that forgotten. */
+        ForgetBody: {
+            /** @description That of a list, at most an hour old. */
+            confirm?: string;
+            /**
+             * @description Only list; false without `confirm`: list and forget what was found in one call.
+             * @default true
+             */
+            dry_run?: boolean;
+            /**
+             * @description With `sessions`: the conversations themselves, too.
+             * @default false
+             */
+            events?: boolean;
+            filters?: components["schemas"]["MemoryFilters"];
+            /**
+             * @description Take the frozen pack versions that hold any of it away, too, when it is forgotten.
+             * @default false
+             */
+            purge_packs?: boolean;
+            /** @description What a recall in mode `tool` finds for it, at most 20 memories. */
+            query?: string;
+            /** @description What was made of these conversations and of no others, whatever its status. */
+            sessions?: string[];
+        };
+        /** @description The list of what would be forgotten. Nothing is, yet. */
+        ForgetListView: {
+            /** @description False: there is more, which a further list has when this is forgotten. */
+            complete: boolean;
+            /** @description Has exactly these forgotten, as long as they are as they were listed. */
+            confirm?: string;
+            /** @description With `events`. */
+            conversations?: components["schemas"]["ConversationView"][];
+            /** @description Memories. */
+            count: number;
+            /** @description What the search for the `query` had to do without. */
+            degraded?: components["schemas"]["Degraded"];
+            dry_run: boolean;
+            /** @description How long the `confirm` is good for. */
+            expires_in_s?: number;
+            /** @description The first 100 of them. */
+            memories: components["schemas"]["ToForgetView"][];
+        };
+        /** @description `is_error` alone does not say which one: nobody may be able to look. */
+        ForgetOrMistake: components["schemas"]["ForgetView"] | components["schemas"]["MistakeView"];
+        ForgetToolBody: {
+            arguments: components["schemas"]["ForgetArguments"];
+            /** @description Where the tool was called. */
+            session_id?: string;
+            /** @description The provider's id of the call: a repeat in its session changes nothing. */
+            tool_use_id?: string;
+        };
+        /** @description A list, or the job that forgets one. */
+        ForgetView: {
+            /** @description Has exactly these forgotten, as they were listed. */
+            confirm?: string;
+            /** @description What belongs into the `tool_result`: nothing else has to be made of this answer. */
+            content: string;
+            /** @description Memories that the list has. */
+            count?: number;
+            /** @description What the search had to do without. */
+            degraded?: components["schemas"]["Degraded"];
+            dry_run: boolean;
+            /** @description How long the `confirm` is good for. */
+            expires_in_s?: number;
+            /** @description True: `content` says what did not work. */
+            is_error: boolean;
+            /** @description Of the job that forgets; its result is the receipt. */
+            job_id?: string;
+            /** @description The first 100 of them. */
+            memories?: components["schemas"]["ToForgetView"][];
+        };
+        /** @description A list; of a call that forgets something, its job. */
+        ForgottenOrListed: components["schemas"]["ForgetListView"] | components["schemas"]["JobOut"];
         /** @description `is_error` says which one. */
         FoundOrMistake: components["schemas"]["FoundView"] | components["schemas"]["MistakeView"];
         FoundView: {
@@ -2111,6 +2314,7 @@ export interface components {
              * @constant
              */
             type?: "memory";
+            written_by?: components["schemas"]["WrittenBy"];
         };
         ImportView: {
             /** @description Further lines that were not accepted, whose reasons have no room in the answer. */
@@ -2276,6 +2480,39 @@ export interface components {
             };
             total: number;
         };
+        /**
+         * @description The filters of the list of memories and those of a recall. A document has other calls, so that there is no
+         *     `path_prefix`.
+         */
+        MemoryFilters: {
+            /**
+             * Format: date-time
+             * @description Observed at this time or later.
+             */
+            after?: string;
+            /**
+             * Format: date-time
+             * @description Observed before this time.
+             */
+            before?: string;
+            category?: components["schemas"]["Category"];
+            group?: string;
+            kind?: components["schemas"]["MemoryKind"];
+            /** @description All of them, with these values. */
+            metadata?: {
+                [key: string]: string;
+            };
+            never_recall?: boolean;
+            scope?: components["schemas"]["MemoryScope"];
+            session_id?: string;
+            /** @description Default: active, resolved and inbox. */
+            status?: components["schemas"]["MemoryStatus"];
+            /** @description All of them. */
+            tags?: string[];
+            tier?: components["schemas"]["Tier"];
+            /** @description `model`: what a model wrote with a tool. */
+            written_by?: components["schemas"]["WrittenBy"];
+        };
         /** @enum {string} */
         MemoryKind: "observation" | "reflection" | "fact" | "session_summary" | "note" | "manual";
         /** @description The lag of memory behind what was said. All zero: everything can be recalled, by words and by meaning. */
@@ -2347,6 +2584,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            /** @description `model`: a model wrote it with a tool. */
+            written_by?: components["schemas"]["WrittenBy"];
         };
         MessageEvent: {
             /** @description The same id again returns the first seq; with other content it is a 409. */
@@ -2747,6 +2986,8 @@ export interface components {
             token_counter?: components["schemas"]["TokenCounter"];
             /** @default 200000 */
             window?: number;
+            /** @default off */
+            write_tools?: components["schemas"]["WriteTools"];
         };
         PolicyChange: components["schemas"]["Policy"];
         PolicyOut: {
@@ -2870,7 +3111,7 @@ export interface components {
             trust: string;
         };
         /** @enum {string} */
-        ProposedBy: "api" | "observer" | "librarian";
+        ProposedBy: "api" | "observer" | "librarian" | "model";
         /** @description The origin that an exported row names; ``by`` becomes ``import``, and so does ``trust`` unless it is lower. */
         ProvenanceLine: {
             by?: string;
@@ -3114,6 +3355,41 @@ export interface components {
             /** @description The fields at fault, where there are any. */
             errors?: components["schemas"]["FieldProblem"][];
             line: number;
+        };
+        RememberArguments: {
+            /** @default BIOGRAPHY */
+            category?: components["schemas"]["Category"];
+            /** @default 3 */
+            importance?: number;
+            /** @description The user's message in the session that says it: then it is the user's word. */
+            seq?: number;
+            /** @description One statement about the user. */
+            text: string;
+        };
+        RememberBody: {
+            arguments: components["schemas"]["RememberArguments"];
+            /** @description Where the tool was called. */
+            session_id?: string;
+            /** @description The provider's id of the call: a repeat in its session changes nothing. */
+            tool_use_id?: string;
+        };
+        /** @description `is_error` alone does not say which one: a fact may be refused. */
+        RememberOrMistake: components["schemas"]["RememberView"] | components["schemas"]["MistakeView"];
+        RememberView: {
+            /** @description What belongs into the `tool_result`: nothing else has to be made of this answer. */
+            content: string;
+            /** @description That of the storage decision. */
+            decision: components["schemas"]["FactDecision"] | "rejected";
+            /** @description Of the memory; absent where it is not kept. */
+            id?: string;
+            /** @description True: `content` says what did not work. */
+            is_error: boolean;
+            reason: string;
+            status?: string;
+            /** @description `user`: the message says all of it. */
+            trust?: components["schemas"]["Trust"];
+            /** @description Absent where somebody else wrote the memory. */
+            written_by?: components["schemas"]["WrittenBy"];
         };
         RemovedOut: {
             seq_from: number;
@@ -3522,6 +3798,14 @@ export interface components {
         };
         /** @enum {string} */
         TimeOfDay: "morning" | "afternoon" | "evening" | "night";
+        /** @description One memory, as it is now. */
+        ToForgetView: {
+            id: string;
+            kind: string;
+            rev: number;
+            status: string;
+            text: string;
+        };
         /** @enum {string} */
         TokenCounter: "estimate" | "o200k_base";
         TokenOut: {
@@ -3797,6 +4081,10 @@ export interface components {
             /** @description Newest first, each as it was at its rev, without its text. */
             versions: components["schemas"]["DocumentHeadView"][];
         };
+        /** @enum {string} */
+        WriteTools: "off" | "propose" | "on";
+        /** @constant */
+        WrittenBy: "model";
     };
     responses: {
         /** @description `conflict`: Another write came first. */
@@ -3867,6 +4155,16 @@ export interface components {
         };
         /** @description `forbidden`: The API key lacks the scope for this call. */
         forbidden: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `forbidden`: The API key lacks the scope for this call; `write_tools_off`: The policy lets no model write. */
+        "forbidden.write_tools_off": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -4218,9 +4516,14 @@ export type CompactionReason = components['schemas']['CompactionReason'];
 export type CompileBody = components['schemas']['CompileBody'];
 export type ComponentsView = components['schemas']['ComponentsView'];
 export type ContextOut = components['schemas']['ContextOut'];
+export type ConversationView = components['schemas']['ConversationView'];
 export type CopyPlace = components['schemas']['CopyPlace'];
 export type CopyReason = components['schemas']['CopyReason'];
 export type CopyView = components['schemas']['CopyView'];
+export type CorrectArguments = components['schemas']['CorrectArguments'];
+export type CorrectBody = components['schemas']['CorrectBody'];
+export type CorrectOrMistake = components['schemas']['CorrectOrMistake'];
+export type CorrectView = components['schemas']['CorrectView'];
 export type Covers = components['schemas']['Covers'];
 export type CreateBody = components['schemas']['CreateBody'];
 export type CreateKeyBody = components['schemas']['CreateKeyBody'];
@@ -4257,6 +4560,13 @@ export type FactView = components['schemas']['FactView'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FilingAction = components['schemas']['FilingAction'];
 export type FiltersBody = components['schemas']['FiltersBody'];
+export type ForgetArguments = components['schemas']['ForgetArguments'];
+export type ForgetBody = components['schemas']['ForgetBody'];
+export type ForgetListView = components['schemas']['ForgetListView'];
+export type ForgetOrMistake = components['schemas']['ForgetOrMistake'];
+export type ForgetToolBody = components['schemas']['ForgetToolBody'];
+export type ForgetView = components['schemas']['ForgetView'];
+export type ForgottenOrListed = components['schemas']['ForgottenOrListed'];
 export type FoundOrMistake = components['schemas']['FoundOrMistake'];
 export type FoundView = components['schemas']['FoundView'];
 export type FurtherStatementView = components['schemas']['FurtherStatementView'];
@@ -4296,6 +4606,7 @@ export type LegsView = components['schemas']['LegsView'];
 export type LegView = components['schemas']['LegView'];
 export type ListedKeyOut = components['schemas']['ListedKeyOut'];
 export type MemoriesOut = components['schemas']['MemoriesOut'];
+export type MemoryFilters = components['schemas']['MemoryFilters'];
 export type MemoryKind = components['schemas']['MemoryKind'];
 export type MemoryLagOut = components['schemas']['MemoryLagOut'];
 export type MemoryPage = components['schemas']['MemoryPage'];
@@ -4374,6 +4685,10 @@ export type ReflectPlanOut = components['schemas']['ReflectPlanOut'];
 export type RejectBody = components['schemas']['RejectBody'];
 export type RejectedFactView = components['schemas']['RejectedFactView'];
 export type RejectedLineView = components['schemas']['RejectedLineView'];
+export type RememberArguments = components['schemas']['RememberArguments'];
+export type RememberBody = components['schemas']['RememberBody'];
+export type RememberOrMistake = components['schemas']['RememberOrMistake'];
+export type RememberView = components['schemas']['RememberView'];
 export type RemovedOut = components['schemas']['RemovedOut'];
 export type ReportedUsageOut = components['schemas']['ReportedUsageOut'];
 export type ReportOut = components['schemas']['ReportOut'];
@@ -4420,6 +4735,7 @@ export type Tier = components['schemas']['Tier'];
 export type TierOut = components['schemas']['TierOut'];
 export type TiersOut = components['schemas']['TiersOut'];
 export type TimeOfDay = components['schemas']['TimeOfDay'];
+export type ToForgetView = components['schemas']['ToForgetView'];
 export type TokenCounter = components['schemas']['TokenCounter'];
 export type TokenOut = components['schemas']['TokenOut'];
 export type TokensOut = components['schemas']['TokensOut'];
@@ -4452,6 +4768,8 @@ export type UserStage = components['schemas']['UserStage'];
 export type UserTokenScope = components['schemas']['UserTokenScope'];
 export type Verbosity = components['schemas']['Verbosity'];
 export type VersionPage = components['schemas']['VersionPage'];
+export type WriteTools = components['schemas']['WriteTools'];
+export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
 export type ResponseConflictClientIdConflictRetractedIdempotencyInProgressErasing = components['responses']['conflict.client_id_conflict.retracted.idempotency_in_progress.erasing'];
 export type ResponseConflictIdempotencyInProgressErasing = components['responses']['conflict.idempotency_in_progress.erasing'];
@@ -4459,6 +4777,7 @@ export type ResponseConflictIdempotencyInProgressLastAdminKey = components['resp
 export type ResponseConflictIdempotencyInProgressStaticPrefixVersion = components['responses']['conflict.idempotency_in_progress.static_prefix_version'];
 export type ResponseConflictIdempotencyInProgressTooManyKeys = components['responses']['conflict.idempotency_in_progress.too_many_keys'];
 export type ResponseForbidden = components['responses']['forbidden'];
+export type ResponseForbiddenWriteToolsOff = components['responses']['forbidden.write_tools_off'];
 export type ResponseHeadTooLarge = components['responses']['head_too_large'];
 export type ResponseInternal = components['responses']['internal'];
 export type ResponseJobNotFound = components['responses']['job_not_found'];
@@ -4925,7 +5244,7 @@ export interface operations {
     listTools: {
         parameters: {
             query?: {
-                /** @description One of `1`, `2`, `3`, `4`; without it the newest. */
+                /** @description One of `1`, `2`, `3`, `4`, `5`; without it the newest that the policy allows: from `5` on a model may write. */
                 version?: string;
             };
             header?: never;
@@ -4946,7 +5265,7 @@ export interface operations {
                 };
             };
             401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
+            403: components["responses"]["forbidden.write_tools_off"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -5794,6 +6113,8 @@ export interface operations {
                 status?: components["schemas"]["MemoryStatus"];
                 tag?: string;
                 tier?: components["schemas"]["Tier"];
+                /** @description `model`: what a model wrote with a tool. */
+                written_by?: components["schemas"]["WrittenBy"];
             };
             header?: never;
             path: {
@@ -6093,6 +6414,60 @@ export interface operations {
             404: components["responses"]["user_not_found.memory_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    forgetMemories: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["ForgetBody"];
+            };
+        };
+        responses: {
+            /** @description The list; or the job, which has ended. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgottenOrListed"];
+                };
+            };
+            /** @description The job is queued or running. */
+            202: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["JobOut"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found.session_not_found"];
+            409: components["responses"]["conflict.idempotency_in_progress.erasing"];
+            410: components["responses"]["user_closed"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];
@@ -7056,6 +7431,92 @@ export interface operations {
             503: components["responses"]["store_unavailable"];
         };
     };
+    callCorrect: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CorrectBody"];
+            };
+        };
+        responses: {
+            /** @description What holds or waits now, or what is wrong with the arguments. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CorrectOrMistake"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden.write_tools_off"];
+            404: components["responses"]["user_not_found.session_not_found"];
+            409: components["responses"]["conflict.idempotency_in_progress.erasing"];
+            410: components["responses"]["user_closed"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    callForget: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ForgetToolBody"];
+            };
+        };
+        responses: {
+            /** @description A list, or the job; or what is wrong with the arguments. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ForgetOrMistake"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden.write_tools_off"];
+            404: components["responses"]["user_not_found.session_not_found"];
+            409: components["responses"]["conflict.idempotency_in_progress.erasing"];
+            410: components["responses"]["user_closed"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
     callReadDocument: {
         parameters: {
             query?: never;
@@ -7128,6 +7589,49 @@ export interface operations {
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    callRemember: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RememberBody"];
+            };
+        };
+        responses: {
+            /** @description What became of it, or what is wrong with the arguments. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RememberOrMistake"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden.write_tools_off"];
+            404: components["responses"]["user_not_found.session_not_found"];
+            409: components["responses"]["conflict.idempotency_in_progress.erasing"];
+            410: components["responses"]["user_closed"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];

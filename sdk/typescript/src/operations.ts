@@ -5,8 +5,11 @@ import type { Body, Query, RawOptions, Result } from "./raw.js";
 export const TABLE = `appendEvents POST /users/*/sessions/*/events
 appendMessages POST /users/*/sessions/*/messages
 approveInboxItem POST /users/*/inbox/*/approve
+callCorrect POST /users/*/tools/correct
+callForget POST /users/*/tools/forget
 callReadDocument post /users/*/tools/read_document
 callRecallMemory post /users/*/tools/recall_memory
+callRemember POST /users/*/tools/remember
 callSearchConversation post /users/*/tools/search_conversation
 callSearchKnowledge post /users/*/tools/search_knowledge
 compactSession POST /users/*/sessions/*/compact
@@ -27,6 +30,7 @@ eraseUser DELETE /users/*
 evolveDocument POST /users/*/documents/evolve
 evolveMemory POST /users/*/memories/*/evolve
 exportUser POST! /users/*/export
+forgetMemories POST /users/*/memories/forget
 getDocument get /users/*/documents
 health get! /health
 importMemories POST /users/*/memories/import
@@ -77,10 +81,16 @@ export interface Raw {
   appendMessages(userId: string, sessionId: string, body: Body<"appendMessages">, options?: RawOptions): Promise<Result<"appendMessages">>;
   /** Keep what waits. */
   approveInboxItem(userId: string, itemId: string, body?: Body<"approveInboxItem">, options?: RawOptions): Promise<Result<"approveInboxItem">>;
+  /** The tool correct, called by a language model. */
+  callCorrect(userId: string, body: Body<"callCorrect">, options?: RawOptions): Promise<Result<"callCorrect">>;
+  /** The tool forget, called by a language model. */
+  callForget(userId: string, body: Body<"callForget">, options?: RawOptions): Promise<Result<"callForget">>;
   /** The tool read_document, called by a language model. */
   callReadDocument(userId: string, body: Body<"callReadDocument">, options?: RawOptions): Promise<Result<"callReadDocument">>;
   /** The tool recall_memory, called by a language model. */
   callRecallMemory(userId: string, body: Body<"callRecallMemory">, options?: RawOptions): Promise<Result<"callRecallMemory">>;
+  /** The tool remember, called by a language model. */
+  callRemember(userId: string, body: Body<"callRemember">, options?: RawOptions): Promise<Result<"callRemember">>;
   /** The tool search_conversation, called by a language model. */
   callSearchConversation(userId: string, body: Body<"callSearchConversation">, options?: RawOptions): Promise<Result<"callSearchConversation">>;
   /** The tool search_knowledge, called by a language model. */
@@ -121,6 +131,8 @@ export interface Raw {
   evolveMemory(userId: string, memoryId: string, body: Body<"evolveMemory">, options?: RawOptions): Promise<Result<"evolveMemory">>;
   /** Write everything that is kept of a user as JSON lines. */
   exportUser(userId: string, options?: RawOptions): Promise<Result<"exportUser">>;
+  /** Forget memories by filters, by a query, or with the conversations they were made of. */
+  forgetMemories(userId: string, body?: Body<"forgetMemories">, options?: RawOptions): Promise<Result<"forgetMemories">>;
   /** Read one document, whatever its status. */
   getDocument(userId: string, query: Query<"getDocument">, options?: RawOptions): Promise<Result<"getDocument">>;
   /** Whether the service can work, and with which models. */

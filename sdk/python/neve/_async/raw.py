@@ -489,6 +489,7 @@ class AsyncRaw(AsyncOperations):
         tag: str | None = None,
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
+        written_by: types.WrittenBy | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -510,6 +511,7 @@ class AsyncRaw(AsyncOperations):
                         "tag": tag,
                         "metadata": metadata,
                         "never_recall": never_recall,
+                        "written_by": written_by,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -538,6 +540,26 @@ class AsyncRaw(AsyncOperations):
                 query=self._given({"wait": wait, "split": split}),
                 headers=self._given({"Idempotency-Key": idempotency_key}),
                 span="upsert_memory",
+            ),
+            timeout,
+        )
+        return answer
+
+    async def forget_memories(
+        self,
+        user_id: str,
+        body: types.ForgetBody | None = None,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ForgottenOrListed | types.JobOut:
+        """Forget memories by filters, by a query, or with the conversations they were made of."""
+        answer: types.ForgottenOrListed | types.JobOut = await self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "memories", "forget"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
             ),
             timeout,
         )
@@ -996,6 +1018,43 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
+    async def call_correct(
+        self, user_id: str, body: types.CorrectBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> types.CorrectOrMistake:
+        """The tool correct, called by a language model."""
+        answer: types.CorrectOrMistake = await self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "tools", "correct"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+                span="search_memory",
+            ),
+            timeout,
+        )
+        return answer
+
+    async def call_forget(
+        self,
+        user_id: str,
+        body: types.ForgetToolBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ForgetOrMistake:
+        """The tool forget, called by a language model."""
+        answer: types.ForgetOrMistake = await self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "tools", "forget"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+                span="search_memory",
+            ),
+            timeout,
+        )
+        return answer
+
     async def call_read_document(
         self, user_id: str, body: types.ReadDocumentBody, *, timeout: float | None = None
     ) -> types.PageOrMistake:
@@ -1011,6 +1070,27 @@ class AsyncRaw(AsyncOperations):
         """The tool recall_memory, called by a language model."""
         answer: types.FoundOrMistake = await self._answer(
             Call("POST", path_of("users", user_id, "tools", "recall_memory"), body=body, span="search_memory"), timeout
+        )
+        return answer
+
+    async def call_remember(
+        self,
+        user_id: str,
+        body: types.RememberBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.RememberOrMistake:
+        """The tool remember, called by a language model."""
+        answer: types.RememberOrMistake = await self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "tools", "remember"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+                span="search_memory",
+            ),
+            timeout,
         )
         return answer
 

@@ -488,6 +488,7 @@ class Raw(Operations):
         tag: str | None = None,
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
+        written_by: types.WrittenBy | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -509,6 +510,7 @@ class Raw(Operations):
                         "tag": tag,
                         "metadata": metadata,
                         "never_recall": never_recall,
+                        "written_by": written_by,
                         "limit": limit,
                         "cursor": cursor,
                     }
@@ -537,6 +539,26 @@ class Raw(Operations):
                 query=self._given({"wait": wait, "split": split}),
                 headers=self._given({"Idempotency-Key": idempotency_key}),
                 span="upsert_memory",
+            ),
+            timeout,
+        )
+        return answer
+
+    def forget_memories(
+        self,
+        user_id: str,
+        body: types.ForgetBody | None = None,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ForgottenOrListed | types.JobOut:
+        """Forget memories by filters, by a query, or with the conversations they were made of."""
+        answer: types.ForgottenOrListed | types.JobOut = self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "memories", "forget"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
             ),
             timeout,
         )
@@ -985,6 +1007,43 @@ class Raw(Operations):
         answer: types.TokenOut = self._answer(Call("POST", path_of("users", user_id, "tokens"), body=body), timeout)
         return answer
 
+    def call_correct(
+        self, user_id: str, body: types.CorrectBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> types.CorrectOrMistake:
+        """The tool correct, called by a language model."""
+        answer: types.CorrectOrMistake = self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "tools", "correct"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+                span="search_memory",
+            ),
+            timeout,
+        )
+        return answer
+
+    def call_forget(
+        self,
+        user_id: str,
+        body: types.ForgetToolBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.ForgetOrMistake:
+        """The tool forget, called by a language model."""
+        answer: types.ForgetOrMistake = self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "tools", "forget"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+                span="search_memory",
+            ),
+            timeout,
+        )
+        return answer
+
     def call_read_document(
         self, user_id: str, body: types.ReadDocumentBody, *, timeout: float | None = None
     ) -> types.PageOrMistake:
@@ -1000,6 +1059,27 @@ class Raw(Operations):
         """The tool recall_memory, called by a language model."""
         answer: types.FoundOrMistake = self._answer(
             Call("POST", path_of("users", user_id, "tools", "recall_memory"), body=body, span="search_memory"), timeout
+        )
+        return answer
+
+    def call_remember(
+        self,
+        user_id: str,
+        body: types.RememberBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.RememberOrMistake:
+        """The tool remember, called by a language model."""
+        answer: types.RememberOrMistake = self._answer(
+            Call(
+                "POST",
+                path_of("users", user_id, "tools", "remember"),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+                span="search_memory",
+            ),
+            timeout,
         )
         return answer
 
