@@ -74,7 +74,7 @@ class Scene:
             self.proxy.heal()
         elif "client" in step:
             self.abandoned.append(self.neve)
-            self.neve = self._client(step["client"])
+            self.neve = self._client(self._resolved(step["client"]))
         elif "log" in step:
             await self._log(step, at)
         elif "sent" in step:

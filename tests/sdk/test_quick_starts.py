@@ -102,6 +102,12 @@ def test_the_rest_remembers_and_forgets(reader: Reader) -> None:
     assert printed.splitlines() == ["['Ada is allergic to walnuts.']", "[] none"]
 
 
+def test_a_token_is_its_users_and_nobody_elses(reader: Reader) -> None:
+    (block,) = blocks("access-tokens.md")
+    assert reader.runs(block).stdout.splitlines() == ["1", "404 user_not_found"]
+    assert reader.log("from-a-token") == [("user_message", "I moved to Porto.")]
+
+
 def test_a_whole_backend(reader: Reader, model: Loopback) -> None:
     (block,) = blocks("first-backend.md")
     model.will(

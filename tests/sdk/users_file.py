@@ -40,7 +40,14 @@ def memory() -> list[str]:
     whole: types.RecallView = neve.raw.recall("ada", {"query": "city", "limit": 3})
     pages: types.MemoryPage = neve.raw.list_memories("ada", limit=1)
     user.forget(made)
-    return [*texts, hits.text, *(hit["id"] for hit in whole["hits"]), *(one["text"] for one in pages["memories"])]
+    holder = Neve(user.token(["chat", "self"], ttl_s=60, label="page")["token"])
+    return [
+        holder.settings.base_url,
+        *texts,
+        hits.text,
+        *(hit["id"] for hit in whole["hits"]),
+        *(one["text"] for one in pages["memories"]),
+    ]
 
 
 def failing() -> tuple[str, int | None, str | None, float | None]:

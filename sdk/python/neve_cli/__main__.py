@@ -21,7 +21,7 @@ from neve_cli.ledger import ledger
 from neve_cli.memory import memory
 from neve_cli.pack import pack
 from neve_cli.session import session
-from neve_cli.tenant import key, policy, usage
+from neve_cli.tenant import key, policy, token, usage
 from neve_cli.whole_user import erase, export, stats
 
 DONE, FAILED, WRONG_COMMAND = 0, 1, 64
@@ -54,7 +54,9 @@ def cli(click_context: click.Context, /, **given: object) -> None:
     click_context.obj = Context(**given, transport=transport)  # type: ignore[arg-type]
 
 
-for command in (memory, document, inbox, pack, session, ledger, job, stats, import_, export, erase, policy, key, usage):
+for command in (memory, document, inbox, pack, session, ledger, job, stats, import_, export, erase, policy):
+    cli.add_command(command)
+for command in (key, token, usage):
     cli.add_command(command)
 
 

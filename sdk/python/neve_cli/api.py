@@ -35,6 +35,8 @@ ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "GET /admin/jobs/*": (_JOB,),
     "POST /admin/reflect": (_JOB, ("eligible", "batches")),
     "POST /keys": (("key_id", "scopes"),),
+    "POST /tokens": (("token", "expires_at"),),
+    "POST /users/*/tokens": (("token", "expires_at"),),
     "GET /policy": (("policy", "in_force", "rev"),),
     "PUT /policy": (("policy", "in_force", "rev"),),
     "GET /usage": (("users", "usage", "complete"),),

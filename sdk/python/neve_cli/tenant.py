@@ -1,4 +1,5 @@
-"""``neve policy``, ``neve key``, ``neve usage``: the tenant's own. No user is needed, but the scope admin."""
+"""``neve policy``, ``neve key``, ``neve token``, ``neve usage``: the tenant's own, for which a key needs the scope
+admin."""
 
 from __future__ import annotations
 
@@ -51,12 +52,16 @@ def set_(context: Context, /, file: Any, if_rev: int | None) -> None:
 
 @click.group()
 def key() -> None:
-    """API keys, of which two may live: create, revoke."""
+    """API keys, of which ten may live: create, revoke."""
 
 
 @key.command()
 @click.option(
-    "--scope", "scopes", multiple=True, required=True, type=click.Choice(["chat", "records", "admin", "documents"])
+    "--scope",
+    "scopes",
+    multiple=True,
+    required=True,
+    type=click.Choice(["chat", "records", "admin", "documents", "tokens"]),
 )
 @click.option("--label")
 @pass_context
@@ -76,6 +81,31 @@ def revoke(context: Context, /, key_id: str) -> None:
     """Revoke KEY_ID."""
     context.tenant_api.remove_of_tenant(path_of("keys", key_id))
     output.note(f"{key_id} is revoked; a gateway may let it in for another minute.")
+
+
+@click.command()
+@click.argument("user", type=NAME_ID, required=False)
+@click.option("--console", is_flag=True, help="Of no user: it sees the whole tenant, as the key does.")
+@click.option("--scopes", required=True, help="What it may do, by commas: chat, records, documents, self; or admin.")
+@click.option("--ttl", "ttl_s", type=click.IntRange(60, 3600), default=900, show_default=True, help="Seconds.")
+@click.option("--label", help="Stands in it, for whoever holds it.")
+@pass_context
+def token(context: Context, /, user: str | None, console: bool, scopes: str, ttl_s: int, label: str | None) -> None:
+    """A token of USER, or of --user, that stands for the key for a while. Needs the scope admin or tokens."""
+    whose = user or context.user
+    if (user and console) or not (console or whose):
+        raise click.UsageError("Say whose token it is: neve token USER, or --console for the whole tenant.")
+    wanted = list(dict.fromkeys(one.strip() for one in scopes.split(",") if one.strip()))
+    if not wanted:
+        raise click.UsageError("Say what it may do: --scopes chat.")
+    body = {"scopes": wanted, "ttl_s": ttl_s} | ({"label": label} if label else {})
+    path = "/tokens" if console else path_of("users", str(whose), "tokens")
+    made = context.tenant_api.of_tenant("POST", path, body)
+    if context.as_json:
+        output.fields(made, [], as_json=True)
+        return
+    click.echo(made.text("token"))
+    output.note(f"Good until {made.text('expires_at')} for {'the tenant' if console else whose}: {', '.join(wanted)}.")
 
 
 @click.command()

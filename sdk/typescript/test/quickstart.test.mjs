@@ -1,4 +1,4 @@
-/* The programs of docs/quickstart-typescript.md, checked by tsc and run as they stand, against the model of tests/loopback.
+/* The programs of docs/quickstart-typescript.md and docs/access-tokens.md, checked by tsc and run as they stand, against the model of tests/loopback.
  * NEVE_MODEL is its address; the tenant has a static prefix above 1,024 tokens. */
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
@@ -11,8 +11,8 @@ import { transformSync } from "esbuild";
 const { NEVE_URL: SERVICE, NEVE_KEY: KEY, NEVE_MODEL: MODEL } = process.env;
 const MOST_LINES = 12;
 const FOLDER = new URL("../.pages/", import.meta.url);
-const page = readFileSync(new URL("../../../docs/quickstart-typescript.md", import.meta.url), "utf8");
-const blocks = [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block);
+const pages = ["quickstart-typescript", "access-tokens"].map((name) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), "utf8"));
+const blocks = pages.flatMap((page) => [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block));
 const environment = { ...process.env, ANTHROPIC_BASE_URL: MODEL, ANTHROPIC_API_KEY: "k", OPENAI_BASE_URL: `${MODEL}/v1`, OPENAI_API_KEY: "k" };
 const user = `ada-${crypto.randomUUID().slice(0, 8)}`;
 
@@ -99,4 +99,10 @@ test("Claude writes a file with its memory tool", async () => {
 test("the rest remembers and forgets", async () => {
   const printed = await run(4);
   assert.deepEqual(printed.trim().split("\n"), ["Ada is allergic to walnuts.", "none"]);
+});
+
+test("a token is its user's, and opens nothing of the tenant", async () => {
+  const printed = await run(5);
+  assert.deepEqual(printed.trim().split("\n"), ["true", "403 forbidden"]);
+  assert.equal((await service("/memories")).memories.at(-1).text, "Ada keeps bees.");
 });

@@ -78,7 +78,7 @@ async function played(scene, step, at) {
   else if (step.heal) await steer("heal", {});
   else if (step.client) {
     for (const session of scene.sessions) session.drop();
-    scene.neve = client(step.client);
+    scene.neve = client(resolved(scene, step.client));
   } else if (step.log) await logged(scene, step, at);
   else if (step.sent) await sent(scene, step.sent, at);
   else await called(scene, step, at);

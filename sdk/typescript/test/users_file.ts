@@ -37,6 +37,8 @@ export async function rest(): Promise<void> {
   await s.branch(12);
   await s.stop("half an ans");
   await s.regenerate();
+  const { token } = await user.token({ scopes: ["chat", "self"], ttlS: 60 });
+  new Neve({ apiKey: token });
   for await (const memory of user.memories({ kind: "fact" })) await user.forget(memory);
   const found = await neve.raw.recall("ada", { query: "city" });
   const page = await neve.raw.listMemories("ada", { limit: 10 });

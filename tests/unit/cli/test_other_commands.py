@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import httpx2
+import jwt
 import pytest
 
 from neve.domain.memories.storage_decision import FactCandidate
@@ -189,6 +190,26 @@ def test_keys_need_no_user(
     assert run([*command, "create", "--scope", "chat"], InProcess.of_all()) == 1
     assert run([*command, "revoke", made["key_id"]], InProcess.of_all()) == 0
     assert [key.scopes for key in live().live_keys] == [("admin",), *[("documents",)] * 8]
+
+
+def test_a_token_is_printed_alone_for_a_shell_to_take(
+    world: RecallWorld, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NEVE_USER", raising=False)
+    command = ["--url", BASE_URL, "--key", "nv_x"]
+    assert run([*command, "token", "Ada L", "--scopes", "chat, records,chat", "--ttl", "60"], InProcess.of_all()) == 0
+    said = capsys.readouterr()
+    claims = jwt.decode(said.out.strip(), options={"verify_signature": False})
+    assert (claims["sub"], claims["scopes"], claims["exp"] - claims["nbf"]) == ("Ada L", "chat records", 60)
+    assert "for Ada L: chat, records" in said.err
+    assert run([*command, "--json", "token", "--console", "--scopes", "admin"], InProcess.of_all()) == 0
+    made = json.loads(capsys.readouterr().out)
+    assert "sub" not in jwt.decode(made["token"], options={"verify_signature": False})
+    for wrong in (["--scopes", "chat"], ["ada", "--console", "--scopes", "chat"], ["ada"], ["ada", "--scopes", ","]):
+        assert run([*command, "token", *wrong], InProcess.of_all()) == 64, wrong
+    assert run([*command, "token", "ada", "--scopes", "chat", "--ttl", "30"], InProcess.of_all()) == 64
+    assert run([*command, "token", "ada", "--scopes", "root"], InProcess.of_all()) == 1
+    assert "scopes[0]" in capsys.readouterr().err
 
 
 def test_a_key_whose_text_got_lost_is_said_to_be(
