@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote, unquote
 
-from neve.domain.errors import NeveError, not_found
+from neve.domain.errors import NeveError
 from neve.domain.ids import as_name
 
 
@@ -60,4 +60,4 @@ class Caller:
     def refuse_other(self, user_id: str) -> None:
         """Raises 404 ``user_not_found`` for anybody but the user whose token it is. ``user_id``: as in a path."""
         if self.user_id is not None and as_name(user_id) != self.user_id:
-            raise not_found("user", user_id)
+            raise NeveError("user_not_found", f"The access token sees one user, who is not '{user_id}'.")

@@ -28,9 +28,9 @@ class ProblemKind:
 PROBLEMS: dict[str, ProblemKind] = {
     "malformed_http": ProblemKind(400, "The request is not well-formed HTTP"),
     "malformed_json": ProblemKind(400, "The body is not well-formed JSON"),
-    "unauthorized": ProblemKind(401, "The API key is missing, wrong, revoked or of another stage"),
+    "unauthorized": ProblemKind(401, "The API key or token is missing, wrong, revoked or of another stage"),
     "token_expired": ProblemKind(401, "The access token has expired"),
-    "forbidden": ProblemKind(403, "The API key lacks the scope for this call"),
+    "forbidden": ProblemKind(403, "The API key or token lacks the scope for this call"),
     "write_tools_off": ProblemKind(403, "The policy lets no model write"),
     "route_not_found": ProblemKind(404, "There is no such call"),
     "user_not_found": ProblemKind(404, "There is no such user for this access token"),
