@@ -4153,7 +4153,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: The API key lacks the scope for this call. */
+        /** @description `forbidden`: The API key or token lacks the scope for this call. */
         forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4275,7 +4275,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthorized`: The API key is missing, wrong, revoked or of another stage; `token_expired`: The access token has expired. */
+        /** @description `unauthorized`: The API key or token is missing, wrong, revoked or of another stage; `token_expired`: The access token has expired. */
         "unauthorized.token_expired": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
