@@ -149,6 +149,8 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("listKeys")
     call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]
     call("revokeKey")
+    call("createUserToken", {"scopes": ["chat"], "ttl_s": 60})
+    call("createToken", {"scopes": ["chat"], "ttl_s": 60})
     call("reflect", {"user_id": user.id, "dry_run": True})
     call.ids["job_id"] = call("drainEmbeddings", {"user_id": user.id})["id"]
     call("readAdminJob")

@@ -33,7 +33,7 @@ SCOPES: dict[str, str] = {
     "editInboxItem": "records",
     "rejectInboxItem": "records",
     "supersedeInboxItem": "records",
-    "readJob": "chat records self",
+    "readJob": "chat self",
     "listMemories": "records",
     "createMemory": "records",
     "importMemories": "records",

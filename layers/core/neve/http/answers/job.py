@@ -61,7 +61,7 @@ def staged_job(call: Call[Nothing, Nothing]) -> Answer:
     export is. Raises job_not_found, also for what the scope ``self`` alone has no say in, and StoreUnavailable."""
     scope, scopes = call.user, set(call.caller.scopes if call.caller else ())
     job = get_job(scope, call.ids["job_id"])
-    if job.kind not in (ERASURE, EXPORT) and not scopes & {"chat", "records"}:
+    if job.kind not in (ERASURE, EXPORT) and "chat" not in scopes:
         raise not_found("job", job.id)
     if "self" in scopes:
         job = with_downloads(scope, job)

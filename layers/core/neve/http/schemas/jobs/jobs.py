@@ -111,7 +111,7 @@ END = Operation(
 )
 
 READ_JOB = Operation(
-    **route("GET", "/v1/users/{user_id}/jobs/{job_id}", "readJob", "jobs", "chat", "records", "self"),
+    **route("GET", "/v1/users/{user_id}/jobs/{job_id}", "readJob", "jobs", "chat", "self"),
     summary="A job of this user.",
     description="With the scope `self` alone an export or an erasure, and no other job. An export has the addresses of"
     " its parts for this scope only.",
