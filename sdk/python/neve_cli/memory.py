@@ -10,7 +10,7 @@ import click
 from neve_cli import output
 from neve_cli.api import Answer
 from neve_cli.context import Context, confirmed, if_rev, limit, matched, pass_context, session, yes
-from neve_cli.ids import MEMORY_ID, path_of
+from neve_cli.ids import MEMORY_ID, NAME_ID, path_of
 from neve_cli.job import ended, waits
 
 ROWS = [
@@ -30,7 +30,7 @@ PRIORITIES = click.Choice(["high", "medium", "low"])
 
 @click.group()
 def memory() -> None:
-    """What is remembered of a user: list, add, recall, edit, rm, reflect, trace."""
+    """What is remembered of a user: list, add, recall, edit, rm, forget, reflect, trace."""
 
 
 @memory.command("list")
@@ -133,6 +133,63 @@ def rm(context: Context, /, memory_ids: tuple[str, ...], yes: bool, **options: b
         if deleted:
             columns = [("DELETED", "id"), ("STILL IN PACKS", "in_packs"), ("STILL IN MEMORIES", "derived")]
             output.show({"deleted": deleted}, as_json=context.as_json, columns=columns, rows=deleted)
+
+
+def _filters(given: Sequence[str]) -> dict[str, Any]:
+    """The filters of a call, from NAME=VALUE. Raises UsageError."""
+    filters: dict[str, Any] = {}
+    for one in given:
+        name, equals, value = one.partition("=")
+        if not equals:
+            raise click.UsageError(f"--filter takes NAME=VALUE, such as kind=fact, and not {one!r}.")
+        if name == "tag":
+            filters.setdefault("tags", []).append(value)
+        elif name.startswith("metadata."):
+            filters.setdefault("metadata", {})[name.removeprefix("metadata.")] = value
+        elif name == "never_recall":
+            filters[name] = value == "true"
+        else:
+            filters[name] = value
+    return filters
+
+
+@memory.command()
+@click.option(
+    "--filter",
+    "filters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="kind, tag, group, category, status, session_id, after, before, written_by, metadata.<key> …",
+)
+@click.option("--query", help="What a search finds for it.")
+@click.option("--of-session", "sessions", multiple=True, type=NAME_ID, metavar="ID", help="What was made of it.")
+@click.option("--events", is_flag=True, help="With --of-session: what was said there, too.")
+@click.option("--confirm", metavar="TEXT", help="That of a list: forget exactly what it showed.")
+@click.option("--purge-packs", is_flag=True, help="With --confirm: the pack versions that hold any of it, too.")
+@waits()
+@pass_context
+def forget(context: Context, /, confirm: str | None, purge_packs: bool, **given: Any) -> None:
+    """List what would be forgotten; with --confirm, forget it."""
+    named = {"filters": _filters(given.pop("filters")), "sessions": list(given.pop("sessions"))}
+    named |= {name: given.pop(name) for name in ("query", "events")}
+    body = {name: value for name, value in named.items() if value}
+    if confirm is not None:
+        if body:
+            raise click.UsageError("--confirm stands alone: it names the whole list.")
+        begun = context.api.json("POST", "/memories/forget", {"confirm": confirm, "purge_packs": purge_packs})
+        if (done := ended(context, begun, **given)) is not None:
+            output.fields(done, ["id", "status", "result"], as_json=context.as_json)
+        return
+    if not body or purge_packs:
+        raise click.UsageError("Say what to forget: --filter, --query or --of-session; or --confirm a list.")
+    found = context.api.json("POST", "/memories/forget", body)
+    columns = [("ID", "id"), ("KIND", "kind"), ("STATUS", "status"), ("TEXT", "text")]
+    output.show(found, as_json=context.as_json, columns=columns, rows=found.rows("memories"))
+    talks = len(found.rows_if_any("conversations"))
+    output.note(f"{found['count']} memories and {talks} conversations would be forgotten; nothing is.")
+    if "confirm" in found:
+        output.note(f"Within an hour: neve memory forget --confirm {found['confirm']}")
+    output.degraded(found)
 
 
 @memory.command()

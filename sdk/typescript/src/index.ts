@@ -13,7 +13,7 @@ export {
   type FieldError,
 } from "./errors.js";
 export { Neve, type NeveOptions, type Timeouts } from "./neve.js";
-export type { User } from "./user.js";
+export type { ToForget, Tool, User } from "./user.js";
 export type { Appended, CallOptions, ContextOptions, Hit, Hits, Opening, Pack, RecallOptions, Session, Usage, Which } from "./session.js";
 export type { Message, Said } from "./messages.js";
 export type { Fate } from "./outbox.js";

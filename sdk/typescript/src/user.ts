@@ -4,6 +4,12 @@ import { snake, type Camel, type Schemas } from "./wire.js";
 
 const MOST_SESSIONS = 1_000;
 
+/** Neve's tools, by the names that a model calls. */
+export type Tool = "recall_memory" | "search_knowledge" | "read_document" | "search_conversation" | "remember" | "correct" | "forget";
+
+/** What to list: the filters of the memories, or what a search finds, or what was made of conversations; with `events` these themselves. */
+export type ToForget = Partial<Camel<Schemas["MemoryFilters"]>> & { query?: string; sessions?: string[]; events?: boolean };
+
 /** A person. These calls are not part of a chat's turn: each throws a NeveError when it fails. */
 export class User {
   #core: Core;
@@ -36,9 +42,17 @@ export class User {
     return this.#core.raw.createMemory(this.id, { text, ...snake(options) } as any, { timeoutMs, span: "upsert_memory" }) as any;
   }
 
-  /** Deletes a memory, by default with what was made of it and the packs that hold it. */
-  forget(which: string | { id: string }, { cascade = true, purgePacks = true, timeoutMs }: CallOptions & { cascade?: boolean; purgePacks?: boolean } = {}): Promise<Schemas["DeletedView"]> {
-    return this.#core.raw.deleteMemory(this.id, typeof which === "string" ? which : which.id, { cascade, purge_packs: purgePacks }, { timeoutMs, span: "delete_memory" });
+  /** Deletes a memory, by default with what was made of it and the packs that hold it. Filters, a query or conversations only list what would be forgotten; `{ confirm }` of that list has exactly these forgotten, by a job whose result is the receipt. */
+  forget(which: string | { id: string }, options?: CallOptions & { cascade?: boolean; purgePacks?: boolean }): Promise<Schemas["DeletedView"]>;
+  forget(which: { confirm: string; purgePacks?: boolean }, options?: CallOptions): Promise<Schemas["JobOut"]>;
+  forget(which: ToForget, options?: CallOptions): Promise<Schemas["ForgetListView"]>;
+  async forget(which: any, options: any): Promise<any> {
+    return (await import("./more.js")).forget(this.#core.raw, this.id, which, options);
+  }
+
+  /** Answers a model's call of one of Neve's tools: `content` belongs into the `tool_result`, with `is_error`. A tool that writes does it once for a `toolUseId` in its session. */
+  async callTool(name: Tool, args: object, options?: CallOptions & { sessionId?: string; toolUseId?: string }): Promise<{ content: string; is_error: boolean } & Record<string, unknown>> {
+    return (await import("./more.js")).callTool(this.#core.raw, this.id, name, args, options);
   }
 
   /** All of the user's memories, page by page. */

@@ -3,15 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from .session import AsyncSession
 
 if TYPE_CHECKING:
-    from ..types import DeletedView, DocumentHeadView, JobOut, KeptView, MemoryView, TokenOut, UserTokenScope
+    from ..types import (
+        DeletedView,
+        DocumentHeadView,
+        ForgetListView,
+        JobOut,
+        KeptView,
+        MemoryView,
+        TokenOut,
+        UserTokenScope,
+    )
     from .client import AsyncNeve
 
 PAGE = 200
+_WRITERS = ("remember", "correct", "forget")
+_OF_A_LIST = ("query", "sessions", "events", "confirm", "dry_run")
 
 
 class AsyncUser:
@@ -41,15 +52,65 @@ class AsyncUser:
         body: Any = {"text": text, **more}
         return await self._neve.raw.create_memory(self.id, body)
 
+    @overload
     async def forget(
-        self, which: str | Mapping[str, Any], *, cascade: bool = False, purge_packs: bool = False
-    ) -> DeletedView:
-        """Delete a memory for good. ``which``: its id, or the memory, or a hit. ``cascade``: with the reflections on
-        it; ``purge_packs``: out of frozen packs. The answer names other places where it may stand, in ``also_in``."""
-        found = which if isinstance(which, str) else str(which["id"])
-        return await self._neve.raw.delete_memory(
-            self.id, found, cascade=cascade or None, purge_packs=purge_packs or None
-        )
+        self, which: str | Mapping[str, Any], *, cascade: bool = ..., purge_packs: bool = ...
+    ) -> DeletedView: ...
+
+    @overload
+    async def forget(self, *, confirm: str, purge_packs: bool = ...) -> JobOut: ...
+
+    @overload
+    async def forget(
+        self,
+        *,
+        query: str = ...,
+        sessions: Sequence[str] = ...,
+        events: bool = ...,
+        **filters: Any,
+    ) -> ForgetListView: ...
+
+    async def forget(self, which: str | Mapping[str, Any] | None = None, **more: Any) -> Any:
+        """Delete a memory for good, or many in two steps. ``which``: its id, or the memory, or a hit; ``cascade``: with
+        the reflections on it; ``purge_packs``: out of frozen packs. The answer names other places where it may stand,
+        in ``also_in``.
+
+        Without ``which`` the filters of ``memories`` (``kind``, ``tags``, ``after`` …), a ``query`` or ``sessions``,
+        with ``events`` the conversations themselves, list what would be forgotten, and forget nothing. The ``confirm``
+        of that list has exactly these forgotten: the answer is a job, whose result is the receipt."""
+        options = {name: more.pop(name) for name in ("cascade", "purge_packs") if name in more}
+        if which is not None:
+            if more:
+                raise TypeError(f"forget one memory, or by {next(iter(more))}, but not both")
+            found = which if isinstance(which, str) else str(which["id"])
+            chosen = {name: value or None for name, value in options.items()}
+            return await self._neve.raw.delete_memory(self.id, found, **chosen)
+        if options.pop("cascade", False):
+            raise TypeError("cascade is for one memory: what is made of many is named in the receipt")
+        body: Any = {name: more.pop(name) for name in _OF_A_LIST if more.get(name) is not None} | options
+        filters = {name: value for name, value in more.items() if value is not None}
+        return await self._neve.raw.forget_memories(self.id, body | ({"filters": filters} if filters else {}))
+
+    async def call_tool(
+        self,
+        name: str,
+        arguments: Mapping[str, Any],
+        *,
+        session_id: str | None = None,
+        tool_use_id: str | None = None,
+    ) -> Mapping[str, Any]:
+        """Answer a model's call of one of Neve's tools: ``content`` belongs into the ``tool_result``, beside
+        ``is_error``. ``tool_use_id``: the provider's id of the call: a tool that writes does each once in a session."""
+        call = getattr(self._neve.raw, f"call_{name}", None)
+        if call is None:
+            raise ValueError(f"{name!r} is none of Neve's tools")
+        body: Any = {"arguments": dict(arguments)}
+        if session_id is not None:
+            body["session_id"] = session_id
+        if tool_use_id is not None and name in _WRITERS:
+            body["tool_use_id"] = tool_use_id
+        answer: Mapping[str, Any] = await call(self.id, body)
+        return answer
 
     async def memories(self, **filters: Any) -> list[MemoryView]:
         """All memories, oldest first. ``filters``: ``kind``, ``tag`` … as the service takes them; with ``limit`` at
