@@ -19,6 +19,7 @@ from neve.usecases.tell.documents import document_writes
 from neve.usecases.tell.requests.request_observation import request_observation
 from neve.usecases.work.compact import retain_logs
 from neve.usecases.work.export import export_user
+from neve.usecases.work.forget import forget_listed
 from neve.usecases.work.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.work.indexing.requeue import WhoseRows, requeue_all
 from tests.simulation.checks.knowledge.retention import DAY_S
@@ -93,6 +94,7 @@ class Run:
         small: list[Swap] = [
             (document_writes, "MAX_ROW_TEXT_BYTES", self.workload.longest_row_text),
             (export_user, "PART_BYTES", PART_BYTES),
+            (forget_listed, "BATCH", 2),
             (retain_logs, "expired_before", _before_short_days),
         ]
         with heard, watching(self.cloud.sometimes), installed(), swapped(*small):

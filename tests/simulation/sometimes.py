@@ -11,7 +11,7 @@ from neve.store import rows
 from neve.store.documents import REVISION
 from neve.usecases.core.images import event_images
 from neve.usecases.core.jobs.messages.indexing import memory_message
-from neve.usecases.core.jobs.queued_jobs import EXPORT
+from neve.usecases.core.jobs.queued_jobs import EXPORT, FORGET
 from neve.usecases.core.memories import replace_rows
 from neve.usecases.core.pack import build_pack
 from neve.usecases.core.pack.gather_pack import gather_pack
@@ -51,6 +51,7 @@ LIST = (
     *("long text", "long text of no document"),
     *("export withdrawn", "export taken up again", "export loaded", "export gone", "model locked"),
     "event removed",
+    *("forgotten by a list", "listed and moved", "listed and gone"),
     *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )
 """None may be zero over all workloads."""
@@ -207,6 +208,17 @@ def _of_exports(run: Run) -> Counter[str]:
     return seen
 
 
+def _of_forgetting(run: Run) -> Counter[str]:
+    seen: Counter[str] = Counter()
+    for item in run.cloud.table.rows.values():
+        if item.get("kind") == FORGET and item["status"] == "done":
+            result = rows.read_job(item).result
+            seen["forgotten by a list"] += result["forgotten"]
+            seen["listed and moved"] += len(result["moved"])
+            seen["listed and gone"] += len(result["gone"])
+    return seen
+
+
 def happened(run: Run) -> Counter[str]:
     """In one run."""
     seen = Counter(run.cloud.sometimes)
@@ -241,4 +253,5 @@ def happened(run: Run) -> Counter[str]:
     seen["key revoked"] = sum(did.ok for did in run.history.of("revoke"))
     seen += _of_compactions(run)
     seen += _of_exports(run)
+    seen += _of_forgetting(run)
     return seen

@@ -616,10 +616,18 @@ RETAINED = Workload(
 )
 """Archived events whose time is soon over, beside what reads, covers, takes back and observes them."""
 
+FORGOTTEN = replace(
+    EVOLVED,
+    name="forgotten",
+    weights={"create": 5, "forget": 4, "update": 7, "evolve": 1, "delete": 1, "get": 3, "list": 1, "read_pack": 1},
+    more=(operators.erase_somebody,),
+)
+"""Lists of what is to be forgotten, confirmed while others write what they list."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -628,7 +636,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -55,6 +55,7 @@ ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "GET /users/*/jobs/*": (_JOB,),
     "GET /users/*/memories": (("memories",),),
     "POST /users/*/memories": (_MEMORY, ("decision", "criteria"), ("facts",)),
+    "POST /users/*/memories/forget": (_JOB, ("dry_run", "count", "memories")),
     "PATCH /users/*/memories/*": (_MEMORY,),
     "DELETE /users/*/memories/*": (("id", "in_packs", "derived"),),
     "GET /users/*/memories/*/trace": (("memory_id", "history"),),

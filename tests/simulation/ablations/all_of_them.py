@@ -40,7 +40,7 @@ from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session
 from neve.usecases.work.retract import find_derived, replace_derived
-from tests.simulation.ablations import export, filing, recall
+from tests.simulation.ablations import export, filing, forgetting, recall
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
     AnyVersion,
@@ -585,6 +585,13 @@ ABLATIONS = _by_name(
             export.waits_for_nobody,
         ),
         Ablation("fence of work", "the fence of a step's commit", "exports", 300, export.checks_no_fence),
+        Ablation(
+            "listed rev",
+            "forgetting a memory only as it was listed",
+            "forgotten",
+            60,
+            forgetting.forgets_what_was_edited,
+        ),
         Ablation("place of an export", "going on where a part ended", "exports", 60, export.starts_over),
         Ablation(
             "waiting retraction",

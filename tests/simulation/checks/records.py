@@ -49,6 +49,15 @@ def _about(run: Run, memory_id: str, made: Did) -> Iterator[Did]:
         about = did.given if did.what == "get" else did.given[0]
         if about == memory_id and (did.keys.tenant, did.keys.user) == (made.keys.tenant, made.keys.user):
             yield did
+    yield from _forgotten(run, memory_id, made)
+
+
+def _forgotten(run: Run, memory_id: str, made: Did) -> Iterator[Did]:
+    """Deletions by a list that was confirmed: of the memory as it was listed, at any time since, or never."""
+    for did in run.history.of("forget"):
+        for one, rev in did.given.memories if did.outcome != "refused" else ():
+            if one == memory_id and (did.keys.tenant, did.keys.user) == (made.keys.tenant, made.keys.user):
+                yield Did(did.who, "delete", did.keys, (memory_id, rev), did.began_s)
 
 
 def _operation(did: Did) -> Operation:

@@ -26,6 +26,7 @@ from tests.simulation.clients.seen import (
     SeenEvent,
     SeenExport,
     SeenJob,
+    SeenList,
     SeenMemory,
     SeenPack,
     SeenPart,
@@ -82,6 +83,8 @@ class Api(Protocol):
     def end(self, ports: SimPorts, keys: SessionKeys) -> SeenJob: ...
     def read_job(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenJob: ...
     def export(self, ports: SimPorts, keys: UserKeys) -> SeenJob: ...
+    def list_to_forget(self, ports: SimPorts, keys: UserKeys) -> SeenList: ...
+    def forget(self, ports: SimPorts, keys: UserKeys, confirm: str) -> SeenJob: ...
     def read_export(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenExport: ...
 
 
@@ -431,6 +434,14 @@ class Client:
         did = self._ask("export", None, lambda ports: self._api.export(ports, self._keys))
         if did.ok:
             self._exports.append(did.value.id)
+
+    def _forget(self) -> None:
+        """What there is, as a person does it: who reads a list lets others write meanwhile."""
+        shown = self._ask("list_to_forget", None, lambda ports: self._api.list_to_forget(ports, self._keys))
+        if shown.ok and shown.value.confirm:
+            self._cloud.scheduler.pause(self._cloud.random.random() * self._cloud.settings.think_s)
+            confirm = shown.value.confirm
+            self._ask("forget", shown.value, lambda ports: self._api.forget(ports, self._keys, confirm))
 
     def _load(self) -> None:
         """What its last export came to, from the addresses that it is given; some time later."""

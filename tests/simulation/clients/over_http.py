@@ -16,6 +16,7 @@ from tests.simulation.clients.seen import (
     SeenEvent,
     SeenExport,
     SeenJob,
+    SeenList,
     SeenMemory,
     SeenPack,
     SeenPrompt,
@@ -133,6 +134,13 @@ class HttpApi:
 
     def export(self, _: SimPorts, keys: UserKeys) -> SeenJob:
         return _job(_ask("admin", "POST", USER + "/export", keys))
+
+    def list_to_forget(self, _: SimPorts, keys: UserKeys) -> SeenList:
+        shown = _ask("recall", "POST", USER + "/memories/forget", keys, {"filters": {"after": "1970-01-01T00:00:00Z"}})
+        return SeenList(shown.get("confirm", ""), tuple((one["id"], one["rev"]) for one in shown["memories"]))
+
+    def forget(self, _: SimPorts, keys: UserKeys, confirm: str) -> SeenJob:
+        return _job(_ask("recall", "POST", USER + "/memories/forget", keys, {"confirm": confirm}))
 
     def read_export(self, _: SimPorts, keys: UserKeys, job_id: str) -> SeenExport:
         job = _ask("admin", "GET", "/v1/admin/jobs/{job_id}", keys, job_id=job_id)

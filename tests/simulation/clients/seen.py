@@ -35,6 +35,13 @@ class SeenMemory(NamedTuple):
     rev: int
 
 
+class SeenList(NamedTuple):
+    """What would be forgotten: ``memories`` as they were listed."""
+
+    confirm: str
+    memories: tuple[tuple[str, int], ...]
+
+
 class SeenRecall(NamedTuple):
     hits: tuple[SeenMemory, ...]
     degraded: tuple[str, ...]

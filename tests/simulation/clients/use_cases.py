@@ -22,6 +22,8 @@ from neve.usecases.ask.recall.recall import recall
 from neve.usecases.ask.sessions.list_events import list_events
 from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
+from neve.usecases.tell.forget.confirm import confirm_forgetting
+from neve.usecases.tell.forget.list_to_forget import ToForget, list_to_forget
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
@@ -50,6 +52,7 @@ from tests.simulation.clients.seen import (
     SeenEvent,
     SeenExport,
     SeenJob,
+    SeenList,
     SeenMemory,
     SeenPack,
     SeenPart,
@@ -176,6 +179,14 @@ class UseCaseApi:
 
     def export(self, ports: SimPorts, keys: UserKeys) -> SeenJob:
         job = request_export(_user(ports, keys))
+        return SeenJob(job.id, job.status)
+
+    def list_to_forget(self, ports: SimPorts, keys: UserKeys) -> SeenList:
+        shown = list_to_forget(_user(ports, keys), ToForget())
+        return SeenList(shown.confirm or "", tuple((memory.id, memory.rev) for memory in shown.memories))
+
+    def forget(self, ports: SimPorts, keys: UserKeys, confirm: str) -> SeenJob:
+        job = confirm_forgetting(_user(ports, keys), confirm)
         return SeenJob(job.id, job.status)
 
     def read_export(self, ports: SimPorts, keys: UserKeys, job_id: str) -> SeenExport:

@@ -45,6 +45,19 @@ def test_memories_are_added_listed_changed_and_deleted(shell: Shell) -> None:
     assert "memory_not_found (404)" in shell.err
 
 
+def test_what_is_to_be_forgotten_is_listed_and_then_confirmed(shell: Shell) -> None:
+    for text, tag in (("Coffee.", "coffee"), ("Tea.", "tea")):
+        shell.json("memory", "add", text, "--kind", "note", "--tag", tag)
+    assert shell.run("memory", "forget", "--filter", "tag=coffee", "--filter", "never_recall=false") == 0
+    assert "Coffee." in shell.out and "Tea." not in shell.out
+    assert "1 memories and 0 conversations would be forgotten" in shell.err and "--confirm forget_" in shell.err
+    confirm = str(shell.json("memory", "forget", "--filter", "tag=coffee")["confirm"])
+    assert shell.json("memory", "forget", "--confirm", confirm, "--no-wait")["kind"] == "forget"
+    assert shell.run("memory", "forget", "--confirm", "nope") == 1 and "confirm" in shell.err
+    for wrong in ((), ("--filter", "tag"), ("--confirm", confirm, "--query", "tea"), ("--purge-packs",)):
+        assert shell.run("memory", "forget", *wrong) == 64
+
+
 def test_what_was_deleted_is_said_although_the_next_could_not_be(shell: Shell) -> None:
     memory = str(shell.json("memory", "add", "Keeps bees.")["id"])
     assert shell.run("memory", "rm", memory, "mem_nobody", "mem_after", "--yes") == 1

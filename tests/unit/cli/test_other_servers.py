@@ -36,6 +36,7 @@ COMMANDS = {
     "ledger show": ["r1"],
     "memory add": ["Keeps bees."],
     "memory edit": ["mem_1", "--text", "x"],
+    "memory forget": ["--query", "x"],
     "memory list": [],
     "memory recall": ["bees"],
     "memory reflect": ["--no-wait"],
