@@ -86,7 +86,7 @@ function usageOf(usage: any): Answer["used"] {
 /** Puts the parts of a stream together. */
 export function collected(): { take(part: any): void; answer(whole: boolean): Answer; modelId(): string | undefined } {
   const content: any[] = [];
-  const open = new Map<string, { type: string; text: string; providerMetadata?: unknown }>();
+  const open = new Map<string, { type: string; text: string; providerMetadata?: unknown; citations?: unknown }>();
   let finish: any;
   let modelId: string | undefined;
   return {
@@ -99,11 +99,11 @@ export function collected(): { take(part: any): void; answer(whole: boolean): An
           content.push(one);
         }
         one.text += part.delta ?? "";
-        if (part.providerMetadata) one.providerMetadata = part.providerMetadata;
+        for (const name of ["providerMetadata", "citations"] as const) if (part[name]) one[name] = part[name];
         if (event === "end") open.delete(kind + part.id);
       } else if (part.type === "response-metadata") modelId = part.modelId;
       else if (part.type === "finish") finish = part;
-      else if (!/^(stream-start|raw|error|tool-input-.*)$/.test(part.type) && !part.preliminary) content.push(part);
+      else if (!/^(stream-start|ping|raw|error|tool-input-.*)$/.test(part.type) && !part.preliminary) content.push(part);
     },
     answer: (whole) => ({ ...answerOf({ content: content.filter(({ type, text }) => type !== "text" || text), finishReason: finish?.finishReason, usage: finish?.usage }), whole }),
     modelId: () => modelId,
