@@ -2,27 +2,24 @@
  * NEVE_MODEL the model of tests/loopback; NEVE_FRAMEWORKS a folder with the frameworks, this folder's parent unless said. */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { Neve } from "../../typescript/dist/index.js";
 
 const { NEVE_URL: SERVICE, NEVE_KEY: KEY, NEVE_PROXY: PROXY, NEVE_MODEL: MODEL } = process.env;
-const FOLDER = process.env.NEVE_FRAMEWORKS ?? fileURLToPath(new URL("..", import.meta.url));
+export const FRAMEWORKS = join(process.env.NEVE_FRAMEWORKS ?? fileURLToPath(new URL("..", import.meta.url)), "node_modules");
 const PATIENCE_MS = 60_000;
 const NOBODY = "http://127.0.0.1:9";
 const PATIENT = { recall: 20_000, pack: 20_000, context: 20_000, append: 20_000, usage: 20_000, flush: 20_000 };
 
 /** A module of a framework, of the version that is tested. */
 export async function framework(name, path = "") {
-  const folder = join(FOLDER, "node_modules", name);
+  const folder = join(FRAMEWORKS, name);
   const { exports, version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
   const { import: imported, default: fallback } = exports[path ? `./${path}` : "."];
   return { version, ...(await import(pathToFileURL(join(folder, imported?.default ?? imported ?? fallback)).href)) };
 }
-
-export const requireFrom = (name) => createRequire(join(FOLDER, "node_modules", name, "package.json"));
 
 const steer = async (base, path, body) => (await fetch(`${base}/_/${path}`, body === undefined ? {} : { method: "POST", body: JSON.stringify(body) })).json().catch(() => undefined);
 export const proxy = (path, body) => steer(PROXY, path, body);

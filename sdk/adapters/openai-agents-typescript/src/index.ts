@@ -145,10 +145,10 @@ export class NeveSession implements Session {
       const [key, op] = await Promise.all([digest(operationId), digest(sorted(transaction))]);
       if (transaction.type === "append_items") return this.#add({ key, items: this.#own(transaction.items), note: { op } });
       await this.#settle();
-      const entries = await this.#read();
-      const done = entries.find(({ note }) => note?.id === `${key}-note`)?.note;
+      const events = await this.#events(); // a note may have been taken back with what was popped around it
+      const done = entriesOf(events).find(({ note }) => note?.id === `${key}-note`)?.note;
       if (done && done.op !== op) throw new Error(ANOTHER);
-      const shown = entries.filter(({ item }) => item);
+      const shown = entriesOf(events.filter(({ retracted }) => !retracted)).filter(({ item }) => item);
       const expected = this.#own(transaction.expectedSuffix);
       const suffix = expected.length ? shown.slice(-expected.length) : [];
       if (!done && sorted(suffix.map(({ item }) => item)) !== sorted(expected)) throw new Error("The end of the history is not what the transaction expects.");
@@ -269,12 +269,15 @@ export class NeveSession implements Session {
 
   /** The newest items: all, or so many that `newest` finds its own among them. */
   async #read(limit?: number): Promise<Entry[]> {
+    return entriesOf(await this.#events({ retracted: false }, limit));
+  }
+
+  async #events(query: object = {}, limit?: number): Promise<any[]> {
     const events: any[] = [];
     for (let from: number | undefined; ; ) {
-      const page = await this.#page({ order: "desc", retracted: false, limit: limit === undefined ? PAGE : Math.min(limit + MORE, PAGE), ...(from && { from_seq: from }) });
+      const page = await this.#page({ ...query, order: "desc", limit: limit === undefined ? PAGE : Math.min(limit + MORE, PAGE), ...(from && { from_seq: from }) });
       events.unshift(...page.events.reverse());
-      const entries = entriesOf(events);
-      if (!(from = page.next_from_seq) || (limit !== undefined && isWhole(itemsOf(entries, []), limit))) return entries;
+      if (!(from = page.next_from_seq) || (limit !== undefined && isWhole(itemsOf(entriesOf(events), []), limit))) return events;
     }
   }
 
