@@ -21,6 +21,7 @@ const LINKS = {
   "@ai-sdk/anthropic": join(FRAMEWORKS, `@ai-sdk/anthropic-${VERSION}`),
   "@openai/agents": join(FRAMEWORKS, "@openai/agents"),
   "@types/node": join(sdk, "node_modules/@types/node"),
+  zod: join(FRAMEWORKS, "zod"),
   ai: join(FRAMEWORKS, `ai-${VERSION}`),
 };
 const blocks = (name) => [...readFileSync(join(here, "..", "..", "docs", "frameworks", name), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block);

@@ -16,6 +16,8 @@ export interface Answer {
   used: { input: number; cacheRead: number; cacheWrite: number; output: number } | undefined;
 }
 
+/** Of a stream: what Anthropic says of the answer before it begins. It is no part of it. */
+const BEGINS = "anthropic.message_start";
 const ROLES = new Set(["user", "assistant", "tool"]);
 
 /** What was said in a prompt, without its system messages. A message of a role that is not known is one that Neve keeps as it is. */
@@ -103,7 +105,7 @@ export function collected(): { take(part: any): void; answer(whole: boolean): An
         if (event === "end") open.delete(kind + part.id);
       } else if (part.type === "response-metadata") modelId = part.modelId;
       else if (part.type === "finish") finish = part;
-      else if (!/^(stream-start|ping|raw|error|tool-input-.*)$/.test(part.type) && !part.preliminary) content.push(part);
+      else if (!/^(stream-start|ping|raw|error|tool-input-.*)$/.test(part.type) && !part.preliminary && part.kind !== BEGINS) content.push(part);
     },
     answer: (whole) => ({ ...answerOf({ content: content.filter(({ type, text }) => type !== "text" || text), finishReason: finish?.finishReason, usage: finish?.usage }), whole }),
     modelId: () => modelId,
