@@ -248,13 +248,22 @@ lock: .venv/dev.stamp
 
 # --- the TypeScript SDK: Node 20 or newer -----------------------------------------------------------------------
 
-.PHONY: sdk sdk-typescript
+.PHONY: sdk sdk-typescript sdk-adapters
 
-sdk: sdk-typescript
+sdk: sdk-typescript sdk-adapters
 
 # The package of the TypeScript SDK: checked, built, weighed, packed, and imported in an empty folder.
 sdk-typescript: sdk/typescript/node_modules/.stamp
 	@cd sdk/typescript && npm run --silent check && node build.mjs && node package.mjs
+
+# The packages of its adapters: built against the types of each version of their frameworks, weighed, packed, imported.
+sdk-adapters: sdk-typescript sdk/adapters/node_modules/.stamp
+	@cd sdk/adapters && node build.mjs --pack
+
+sdk/adapters/node_modules/.stamp: sdk/adapters/package-lock.json
+	@echo "Installing the frameworks that the TypeScript adapters are tested against (once) ..."
+	@cd sdk/adapters && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
 
 sdk/typescript/node_modules/.stamp: sdk/typescript/package-lock.json
 	@command -v npm > /dev/null || { echo "The TypeScript SDK needs Node 20 or newer, with npm."; exit 1; }

@@ -48,10 +48,10 @@ function packed(folder, exported) {
   const run = (command, given, cwd) => execFileSync(command, given, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
   const empty = mkdtempSync(join(tmpdir(), "neve-adapter-"));
   try {
-    const [{ filename, files }] = Object.values(JSON.parse(run("npm", ["pack", "--json", "--ignore-scripts", "--pack-destination", empty], join(here, folder))));
+    const [{ filename, files }] = Object.values(JSON.parse(run("npm", ["pack", "--json", "--ignore-scripts"], join(here, folder))));
     writeFileSync(join(empty, "package.json"), "{}");
     // Without its peers: it imports none of them when it runs.
-    run("npm", ["install", "--offline", "--legacy-peer-deps", "--no-audit", "--no-fund", "--silent", `./${filename}`], empty);
+    run("npm", ["install", "--offline", "--legacy-peer-deps", "--no-audit", "--no-fund", "--silent", join(here, folder, filename)], empty);
     const { name } = JSON.parse(readFileSync(join(here, folder, "package.json"), "utf8"));
     writeFileSync(join(empty, "module.mjs"), `import { ${exported} } from "${name}";\nif (typeof ${exported} !== "function") throw new Error("it is not there");`);
     run(process.execPath, ["module.mjs"], empty);

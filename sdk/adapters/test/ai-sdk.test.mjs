@@ -125,6 +125,18 @@ test("the pack stands behind the caller's system message, marked, and what is re
   assert.deepEqual([stale, degraded, typeof promptId], [false, [], "string"]);
 });
 
+test("there are no more marks than a provider takes, and none beside those that the caller sets on messages", async () => {
+  const mark = { providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } } };
+  const marks = ({ prompts }) => prompts[0].map(({ providerOptions }) => (providerOptions?.anthropic ? 1 : 0)).join("");
+  const history = (n, more) => [{ role: "user", content: "One.", ...more }, { role: "assistant", content: "1.", ...(n > 1 && more) }, { role: "user", content: "Two.", ...(n > 2 && more) }];
+  const system = { role: "system", content: SYSTEM };
+  for (const [messages, wanted] of [[[system, ...history(0)], "01010"], [[{ ...system, ...mark }, ...history(0)], "11010"], [[system, ...history(1, mark)], "01100"], [[{ ...system, ...mark }, ...history(3, mark)], "10111"]]) {
+    const asked = scripted(text("2."));
+    await generateText({ model: wrapped(asked, client().user(user).session(crypto.randomUUID())), messages, allowSystemInMessages: true });
+    assert.equal(marks(asked), wanted);
+  }
+});
+
 test("what was said elsewhere is recalled, and not stored with what it is put into", async () => {
   const own = newUser();
   await service("POST", `/users/${own}/sessions/old/messages`, { messages: [{ role: "user", content: "My cat is called Bertrand Russell." }, { role: "assistant", content: "A fine name." }] });

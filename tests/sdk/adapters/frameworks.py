@@ -45,7 +45,9 @@ def need_node(oldest: int) -> str:
 
 def run(*command: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
     """In the adapters' folder, without what the shell says of a service."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEVE_") or name == "NEVE_FRAMEWORKS"}
+    kept = {
+        name: value for name, value in os.environ.items() if not name.startswith("NEVE_") or name == "NEVE_FRAMEWORKS"
+    }
     return subprocess.run(
         command,
         cwd=ADAPTERS,

@@ -129,7 +129,7 @@ export function neveMemory(session: Session, options: MemoryOptions = {}): Langu
     async transformParams({ params }: any): Promise<any> {
       const step = await turnOf(said(params.prompt));
       if (!step) return params;
-      const transformed = { ...params, prompt: injected(params.prompt, await step.turn.memory) };
+      const transformed = { ...params, prompt: injected(params, await step.turn.memory) };
       steps.set(transformed, step);
       return transformed;
     },
@@ -165,25 +165,28 @@ function memoryOf({ request, promptId, stale, degraded }: Awaited<ReturnType<Ses
   return { pack, recalled, promptId, stale, degraded };
 }
 
-/** The prompt with the pack behind the system messages at its beginning, and what was recalled in front of what the user says. */
-function injected(prompt: any[], { pack, recalled }: Memory): any[] {
+/** The prompt with the pack behind the system messages at its beginning, and what was recalled in front of what the user says. Marked
+ * is the pack; what was said before, and what the tools have answered so far, where the caller does not mark messages itself. */
+function injected({ prompt, tools }: { prompt: any[]; tools?: unknown }, { pack, recalled }: Memory): any[] {
+  const at = prompt.findLastIndex(({ role }) => role === "user");
+  const first = prompt.findIndex(({ role }) => role !== "system");
   const sent = [...prompt];
-  const at = sent.findLastIndex(({ role }) => role === "user");
   if (recalled.length) sent[at] = { ...sent[at], content: [...recalled, ...sent[at].content] };
-  let marks = JSON.stringify(prompt, (name, value) => (name === "data" ? undefined : value)).split('"cacheControl"').length - 1;
-  const mark = (n: number): void => {
-    const { providerOptions } = sent[n];
-    if (marks++ < MOST_MARKS) sent[n] = { ...sent[n], providerOptions: { ...providerOptions, anthropic: { ...MARK.anthropic, ...providerOptions?.anthropic } } };
+  const own = marksOf(prompt.slice(first)) > 0;
+  let left = MOST_MARKS - marksOf([prompt, tools]);
+  const marked = (message: any): any => {
+    const { providerOptions } = message;
+    return left-- > 0 ? { ...message, providerOptions: { ...providerOptions, anthropic: { ...MARK.anthropic, ...providerOptions?.anthropic } } } : message;
   };
-  const first = sent.findIndex(({ role }) => role !== "system");
-  if (pack) sent.splice(first, 0, { role: "system", content: pack });
-  const shift = pack ? 1 : 0;
-  const own = marks > 0;
-  if (pack) mark(first);
-  // What was said before, and what the tools have answered so far: unless the caller marks for itself.
-  if (!own && at > first) mark(at + shift - 1);
-  if (!own && at < prompt.length - 1) mark(sent.length - 1);
+  const system = pack ? [marked({ role: "system", content: pack })] : [];
+  if (!own && at > first) sent[at - 1] = marked(sent[at - 1]);
+  if (!own && at < sent.length - 1) sent[sent.length - 1] = marked(sent.at(-1));
+  sent.splice(first, 0, ...system);
   return sent;
+}
+
+function marksOf(value: unknown): number {
+  return (JSON.stringify(value, (name, one) => (name === "data" ? undefined : one)) ?? "").split('"cacheControl":').length - 1;
 }
 
 /** The same stream. `done` is asked behind its last part but one, `finish`, which carries what it returns; or when the stream ends in

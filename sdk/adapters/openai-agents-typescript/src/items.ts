@@ -142,7 +142,11 @@ function said({ event_type, content, event_data: data }: any): AgentInputItem[] 
 }
 
 function revived(text: string): AgentInputItem {
-  return JSON.parse(text, (_, value) => (typeof value?.$bytes === "string" ? Uint8Array.from(atob(value.$bytes), (sign) => sign.charCodeAt(0)) : value));
+  try {
+    return JSON.parse(text, (_, value) => (typeof value?.$bytes === "string" ? Uint8Array.from(atob(value.$bytes), (sign) => sign.charCodeAt(0)) : value));
+  } catch {
+    return { type: "unknown", providerData: { text } }; // the privacy policy took out a number
+  }
 }
 
 function base64(bytes: Uint8Array): string {
