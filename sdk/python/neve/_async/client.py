@@ -7,7 +7,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from .._shared.settings import BOUND, LINGER_S, settings_of
 from ..errors import NeveError
@@ -25,6 +25,14 @@ LOG = logging.getLogger("neve")
 SESSIONS = 10_000
 IDLE_BYTES = 64 * 1024 * 1024
 """Of sessions beyond these nothing is remembered that has reached the service: the longest idle first."""
+
+
+class AsyncOutbox(Protocol):
+    """What an adapter of a framework has still to append."""
+
+    async def flush(self, *, timeout: float | None = None) -> object: ...
+    def count(self) -> int: ...
+    def rest(self) -> None: ...
 
 
 class AsyncNeve:
@@ -52,6 +60,7 @@ class AsyncNeve:
         self.raw = AsyncRaw(self.transport)
         self._sessions: OrderedDict[tuple[str, str], AsyncSession] = OrderedDict()
         self._told: set[str] = set()
+        self.outboxes: set[AsyncOutbox] = set()
         self.closed = False
         OPEN.add(self)
 
@@ -66,7 +75,10 @@ class AsyncNeve:
         for session in waiting:
             if (left := ends - time.monotonic()) > 0:
                 await session.flush(timeout=left)
-        return sum(session.conversation.count() for session in waiting)
+        for outbox in list(self.outboxes):
+            if (left := ends - time.monotonic()) > 0:
+                await outbox.flush(timeout=left)
+        return self._left()
 
     async def aclose(self) -> None:
         """Flush, and give the connections back. Raises what fails, in ``strict``."""
@@ -76,6 +88,8 @@ class AsyncNeve:
             self.closed = True
             for session in list(self._sessions.values()):
                 session.rest()
+            for outbox in self.outboxes:
+                outbox.rest()
             self.tell_what_is_lost()
             OPEN.discard(self)
             await self.transport.aclose()
@@ -120,5 +134,9 @@ class AsyncNeve:
 
     def tell_what_is_lost(self) -> None:
         """In the log, when nobody will send it any more."""
-        if left := sum(session.conversation.count() for session in self._sessions.values()):
+        if left := self._left():
             LOG.error("%d messages were not appended, and are lost: the process ends", left)
+
+    def _left(self) -> int:
+        waiting = sum(session.conversation.count() for session in self._sessions.values())
+        return waiting + sum(outbox.count() for outbox in self.outboxes)

@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Protocol, Self
 
 from .._shared.settings import BOUND, LINGER_S, settings_of
 from ..errors import NeveError
@@ -26,6 +26,14 @@ LOG = logging.getLogger("neve")
 SESSIONS = 10_000
 IDLE_BYTES = 64 * 1024 * 1024
 """Of sessions beyond these nothing is remembered that has reached the service: the longest idle first."""
+
+
+class Outbox(Protocol):
+    """What an adapter of a framework has still to append."""
+
+    def flush(self, *, timeout: float | None = None) -> object: ...
+    def count(self) -> int: ...
+    def rest(self) -> None: ...
 
 
 class Neve:
@@ -53,6 +61,7 @@ class Neve:
         self.raw = Raw(self.transport)
         self._sessions: OrderedDict[tuple[str, str], Session] = OrderedDict()
         self._told: set[str] = set()
+        self.outboxes: set[Outbox] = set()
         self.closed = False
         OPEN.add(self)
 
@@ -67,7 +76,10 @@ class Neve:
         for session in waiting:
             if (left := ends - time.monotonic()) > 0:
                 session.flush(timeout=left)
-        return sum(session.conversation.count() for session in waiting)
+        for outbox in list(self.outboxes):
+            if (left := ends - time.monotonic()) > 0:
+                outbox.flush(timeout=left)
+        return self._left()
 
     def close(self) -> None:
         """Flush, and give the connections back. Raises what fails, in ``strict``."""
@@ -77,6 +89,8 @@ class Neve:
             self.closed = True
             for session in list(self._sessions.values()):
                 session.rest()
+            for outbox in self.outboxes:
+                outbox.rest()
             self.tell_what_is_lost()
             OPEN.discard(self)
             self.transport.close()
@@ -121,5 +135,9 @@ class Neve:
 
     def tell_what_is_lost(self) -> None:
         """In the log, when nobody will send it any more."""
-        if left := sum(session.conversation.count() for session in self._sessions.values()):
+        if left := self._left():
             LOG.error("%d messages were not appended, and are lost: the process ends", left)
+
+    def _left(self) -> int:
+        waiting = sum(session.conversation.count() for session in self._sessions.values())
+        return waiting + sum(outbox.count() for outbox in self.outboxes)
