@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from unicodedata import category
 from uuid import uuid4
 
 Item = dict[str, Any]
@@ -69,14 +70,15 @@ def waiting_of(item: Any, names: ToolNames) -> Waiting:
         event.setdefault("event_data", {})[ITEM] = whole
     if _fits(event):
         return Waiting(whole, [{**event, "client_id": uuid4().hex}])
-    return in_parts(whole, names)
+    return in_parts(whole, event)
 
 
-def in_parts(item: Item, names: ToolNames) -> Waiting:
-    """An item whose text stands in events of its own: for what an event cannot hold, or the service refused."""
+def in_parts(item: Item, event: Event | None = None) -> Waiting:
+    """An item whose text stands in events of its own: for what an event cannot hold, or the service refused. ``event``:
+    what memory is to read of it; nothing by default."""
     text = json.dumps(item)
     parts = [text[at : at + PART_CHARACTERS] for at in range(0, len(text), PART_CHARACTERS)]
-    head = _shortened(_readable(item, names))
+    head = _shortened(event or {"event_type": "neutral"})
     head["client_id"] = uuid4().hex
     head.setdefault("event_data", {})[PARTS] = len(parts)
     behind = [
@@ -218,8 +220,9 @@ def _shortened(event: Event) -> Event:
 
 
 def _plain(text: str) -> str:
-    """Without what cannot be written as UTF-8."""
-    return text.encode(errors="replace").decode()
+    """Without what no text of the service may hold."""
+    kept = "".join(sign for sign in text if sign in "\t\n\r" or category(sign) not in ("Cc", "Cs"))
+    return kept if kept.strip() else "[no text]"
 
 
 def _fits(event: Event) -> bool:

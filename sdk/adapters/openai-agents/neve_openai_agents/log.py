@@ -117,11 +117,11 @@ class Log:
         """Delete all items for good. Raises NeveError: a deletion is not done later."""
         async with self._lock:
             ends = self._ends("other")
-            self._waiting, self._taken, self._known = [], None, []
             with suppress(NeveNotFound):
                 page = await self.neve.raw.list_events(*self._place, order="desc", limit=1, timeout=self._left(ends))
                 if page["events"]:
                     await self._retract(1, page["events"][0]["seq"], "deleted", ends)
+            self._waiting, self._taken, self._known = [], None, []
 
     async def prompt(self, message: Any) -> dict[str, Any]:
         """Append what waits, and compile the prompt of a turn: one call. ``message``: what the user says; None in the
@@ -259,7 +259,7 @@ class Log:
             if one not in blamed:
                 kept.append(one)
             elif not one.in_parts:
-                kept.append(in_parts(one.item, self._names))
+                kept.append(in_parts(one.item))
             else:
                 LOG.error("an item is not kept (%s): %s", error.code, error)
         self._waiting = kept
