@@ -94,7 +94,9 @@ def is_result(item: Any) -> bool:
     return str(item.get("type", "")).endswith(("_output", "approval_response"))
 
 
-@pytest.mark.parametrize("number", range(len(ITEMS)), ids=[f"{n}-{one.get('type', one.get('role'))}" for n, one in enumerate(ITEMS)])
+@pytest.mark.parametrize(
+    "number", range(len(ITEMS)), ids=[f"{n}-{one.get('type', one.get('role'))}" for n, one in enumerate(ITEMS)]
+)
 def test_an_item_comes_back_whole_in_another_process(number: int, service: Service, user: str) -> None:
     item = ITEMS[number]
 
@@ -180,7 +182,11 @@ def test_several_pops_are_one_retraction(service: Service, user: str) -> None:
             same(await session.pop_item(), {"role": "user", "content": f"number {n}"})
         await session.add_items([{"role": "user", "content": "another"}])
         same(len(await session.get_items()), 6)
-        assert service.calls() == ["GET sessions/s1/events", "POST sessions/s1/events/retract", "GET sessions/s1/events"]
+        assert service.calls() == [
+            "GET sessions/s1/events",
+            "POST sessions/s1/events/retract",
+            "GET sessions/s1/events",
+        ]
 
     played(play, service)
     assert [one["seq"] for one in events(service, user, "s1")] == [1, 2, 3, 4, 5, 10]
@@ -319,5 +325,7 @@ def test_a_service_that_is_down_costs_no_turn_and_no_item(service: Service, user
 
     played(play, service)
     played(again, service)
-    assert [one["content"] for one in scripted.calls[2].input if one["role"] == "user"][:2] == ["question 0", "question 1"]
-
+    assert [one["content"] for one in scripted.calls[2].input if one["role"] == "user"][:2] == [
+        "question 0",
+        "question 1",
+    ]

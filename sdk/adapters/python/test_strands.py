@@ -59,10 +59,12 @@ def test_the_same_texts_are_found_as_in_the_frameworks_own_store(service: Servic
     texts = ["The user is allergic to walnuts.", "The user works as a pilot.", "The bakery closes on Mondays."]
 
     async def play(store: Any) -> list[Any]:
-        ids = [(await store.add(text, {"from": "a test"}))["id"] for text in [*texts, *texts]]
+        ids = [(await store.add(text, {"from": "a test"})).id for text in [*texts, *texts]]
         assert ids[:3] == ids[3:]
         assert len(set(ids)) == 3
-        found: list[Any] = [contents(await store.search(f"{word}")) for word in ("walnuts", "pilot", "Mondays", "zebra")]
+        found: list[Any] = [
+            contents(await store.search(f"{word}")) for word in ("walnuts", "pilot", "Mondays", "zebra")
+        ]
         found.append(contents(await store.search("")))
         found.append(len(await store.search("user", {"max_search_results": 1})))
         [entry] = await store.search("walnuts")
@@ -95,7 +97,9 @@ def test_the_same_calls_are_refused_as_by_the_frameworks_own_store(service: Serv
 def test_what_the_store_has_not_is_not_in_its_type(service: Service, user: str) -> None:
     with service.client() as neve:
         store: MemoryStore = NeveMemoryStore(neve, user, writable=False)
-        own = {name for name in ("search", "add", "add_messages", "initialize", "get_tools") if name in vars(type(store))}
+        own = {
+            name for name in ("search", "add", "add_messages", "initialize", "get_tools") if name in vars(type(store))
+        }
         assert own == {"search", "add", "add_messages", "initialize"}
         assert [one.tool_name for one in MemoryManager(stores=[store]).tools] == ["search_memory"]
         assert store.extraction is None
@@ -126,7 +130,11 @@ def test_memory_stays_through_a_loop_of_tools_and_is_not_stored(
     usage = agent.event_loop_metrics.accumulated_usage
     assert usage["cacheReadInputTokens"] > 1024 * (5 * invocations - 1)
     stored = events(service, user, "s1")
-    assert [one["event_type"] for one in stored] == ["user_message", *["tool_call", "tool_result"] * 4, "assistant_response"] * invocations
+    assert [one["event_type"] for one in stored] == [
+        "user_message",
+        *["tool_call", "tool_result"] * 4,
+        "assistant_response",
+    ] * invocations
     assert PORTO not in json.dumps(stored)
 
 
@@ -146,7 +154,10 @@ def bare(messages: list[Any]) -> list[Any]:
 
 
 def test_a_batch_that_comes_again_is_kept_once_and_another_agent_counts_anew(service: Service, user: str) -> None:
-    said: list[Any] = [{"role": "user", "content": [{"text": "yes"}]}, {"role": "assistant", "content": [{"text": "ok"}]}]
+    said: list[Any] = [
+        {"role": "user", "content": [{"text": "yes"}]},
+        {"role": "assistant", "content": [{"text": "ok"}]},
+    ]
 
     async def play(store: NeveMemoryStore) -> None:
         for _ in range(3):
@@ -189,7 +200,9 @@ def test_blocks_of_any_kind_are_kept(service: Service, user: str) -> None:
         asyncio.run(store.add_messages(said, AddMessagesContext(sequence_numbers=list(range(len(said))))))
     stored = events(service, user, "s1")
     kinds = [one["event_type"] for one in stored]
-    assert sorted(kinds) == sorted(["user_message", "neutral", "tool_call", "tool_result", "neutral", "assistant_response"])
+    assert sorted(kinds) == sorted(
+        ["user_message", "neutral", "tool_call", "tool_result", "neutral", "assistant_response"]
+    )
     whole = json.dumps(stored)
     for kept in ("ofTomorrow", "d29yZHM=", '"city": "Porto"', '{\\"a\\": 1}', "done", '"is_error": true'):
         assert kept in whole, kept
@@ -218,7 +231,7 @@ def test_a_wrong_key_is_told_when_the_agent_is_made(service: Service, model: Mod
 def test_a_forgotten_text_can_be_added_again(service: Service, user: str) -> None:
     async def play(store: NeveMemoryStore) -> None:
         first = await store.add("The user plays the oboe.")
-        neve.user(user).forget(first["id"])
+        neve.user(user).forget(first.id)
         second = await store.add("The user plays the oboe.")
         assert second != first
         assert contents(await store.search("oboe")) == ["The user plays the oboe."]

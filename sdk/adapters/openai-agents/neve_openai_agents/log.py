@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from weakref import WeakValueDictionary
 
-from neve import AsyncNeve, NeveBadRequest, NeveBufferFull, NeveConflict, NeveError, NeveNotFound, NeveTooLarge
+from neve import AsyncNeve, NeveBadRequest, NeveBufferFull, NeveConflict, NeveError, NeveNotFound, NeveTooLarge, Prompt
 
 from .items import Item, Kept, ToolNames, Waiting, in_parts, is_whole, kept_of, newest, waiting_of
 
@@ -123,16 +123,16 @@ class Log:
                     await self._retract(1, page["events"][0]["seq"], "deleted", ends)
             self._waiting, self._taken, self._known = [], None, []
 
-    async def prompt(self, message: Any) -> dict[str, Any]:
+    async def prompt(self, message: Any) -> Prompt | None:
         """Append what waits, and compile the prompt of a turn: one call. ``message``: what the user says; None in the
-        middle of a turn. Raises NeveError."""
+        middle of a turn. None where there is none. Raises NeveError."""
         async with self._lock:
             ends = self._ends("turn")
             await self._take_back(ends)
             compile_body = {"format": "openai_responses"} | ({} if message is None else {"message": message})
             answer = await self._send(ends, compile_body)
-            prompt: dict[str, Any] = answer.get("prompt") or {}
-            return prompt
+            request = answer.get("prompt", {}).get("request")
+            return None if request is None else Prompt(request, raw=answer["prompt"])
 
     async def flush(self, *, timeout: float | None = None) -> None:
         """Take back and append what waits, within seconds. In ``strict`` raises what fails."""

@@ -15,9 +15,6 @@ from .log import Log
 if TYPE_CHECKING:
     from agents.items import TResponseInputItem
 
-OURS = "<neve-"
-"""How what the service puts in front of a message begins."""
-
 
 class NeveSession(SessionABC):
     """One conversation of a user::
@@ -103,22 +100,14 @@ class NeveSession(SessionABC):
             if self._log.neve.settings.strict:
                 raise
             return ""
-        request = prompt.get("request")
-        if request is None:
+        if prompt is None:
             return ""
-        self._pack = request.get("instructions", "")
-        return next((text for item in reversed(request.get("input", [])) if (text := _in_front(item))), "")
+        self._pack = prompt.system
+        return prompt.recalled
 
 
 def _is_users(item: Any) -> bool:
     return bool(item.get("role") == "user" and item.get("type", "message") == "message")
-
-
-def _in_front(item: Any) -> str:
-    content = item.get("content") if _is_users(item) else None
-    first = content[0] if isinstance(content, list) and content else {}
-    text = str(first.get("text", ""))
-    return text if text.startswith(OURS) else ""
 
 
 def _with(question: Any, text: str) -> Any:

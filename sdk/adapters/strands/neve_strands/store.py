@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from hashlib import sha256
-from typing import Any, TypedDict
+from typing import Any
 from uuid import uuid4
 
 from neve import Neve, NeveConnection, NeveNotFound, NeveUnavailable
@@ -32,7 +33,8 @@ MOST = 50
 """Hits of one recall: docs/api.md."""
 
 
-class Added(TypedDict):
+@dataclass(frozen=True, slots=True)
+class Added:
     """What ``add`` returns."""
 
     id: str
@@ -184,4 +186,3 @@ def _entry(hit: Mapping[str, Any]) -> MemoryEntry:
 def _check_limit(limit: int | None) -> None:
     if limit is not None and limit < 1:
         raise ValueError("NeveMemoryStore: max_search_results must be at least 1.")
-

@@ -6,6 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from .texts import recalled_of, system_of
+
 if TYPE_CHECKING:
     from ..types import HitView
 
@@ -51,7 +53,8 @@ class Prompt(dict[str, Any]):
 
     ``prompt_id``: what ``usage`` knows it by, None where the service did not make it. ``stale``: Neve is not to be had;
     these are its last bytes, with what was said since. ``tool_names``: names of tools that were cut, and what they
-    stand for. ``raw``: the service's whole answer, empty where there is none."""
+    stand for. ``raw``: the service's whole answer, empty where there is none. ``system`` and ``recalled``, for a caller
+    that keeps the messages: the text that stands in front of them, and the one in front of the user's last words."""
 
     def __init__(
         self,
@@ -68,6 +71,8 @@ class Prompt(dict[str, Any]):
         self.degraded = list(degraded)
         self.appended = appended
         self.prompt_id: str | None = self.raw.get("prompt_id")
+        self.system = system_of(self)
+        self.recalled = recalled_of(self)
         self.tool_names: dict[str, str] = self.raw.get("tool_names") or {}
 
 
