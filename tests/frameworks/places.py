@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
+from local.api_client import ApiClient
 from local.running import start_server
 from local.template import ROOT
 from tests.loopback import server as loopback
@@ -17,6 +18,8 @@ ADAPTERS = ROOT / "sdk" / "adapters"
 PYTHON_TESTS = ADAPTERS / "python"
 INSTALLED = ROOT / ".venv-frameworks"
 LIMIT_S = 900
+PATIENT = dict.fromkeys(("prompt_budget_ms", "session_start_budget_ms", "manual_search_budget_ms"), 20_000)
+"""Nothing here is about time: the machine may be busy."""
 PACKAGES = (ROOT / "sdk" / "python", ADAPTERS / "openai-agents", ADAPTERS / "strands")
 
 
@@ -24,6 +27,8 @@ PACKAGES = (ROOT / "sdk" / "python", ADAPTERS / "openai-agents", ADAPTERS / "str
 def served(data: Path) -> Iterator[dict[str, str]]:
     """Give the environment in which tests of adapters find all they need; none of this process's own."""
     running = start_server(data)
+    with closing(ApiClient(running.base_url, running.key)) as client:
+        client.expect(200, "PUT", "/v1/policy", PATIENT)
     kept = {
         name: value
         for name, value in os.environ.items()
@@ -38,6 +43,8 @@ def served(data: Path) -> Iterator[dict[str, str]]:
                 "NEVE_DOCS": str(ROOT / "docs" / "frameworks"),
                 "PYTHONPATH": os.pathsep.join(map(str, PACKAGES)),
                 "PYTHONDONTWRITEBYTECODE": "1",
+                # Else it asks the internet for prices when it is imported.
+                "LITELLM_LOCAL_MODEL_COST_MAP": "True",
             }
     finally:
         running.stop()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 from urllib.request import Request, urlopen
@@ -18,6 +18,8 @@ from neve import Neve
 PATIENCE_S = 60.0
 SLOW = dict.fromkeys(("append", "context", "flush", "pack", "recall", "turn", "usage", "other"), PATIENCE_S)
 """Nothing here is about time: the machine may be busy."""
+LINGER_S = 600.0
+"""As long as a test waits for the next turn: what lingers is appended when a client is closed."""
 
 
 def asked(url: str, body: Any = None) -> Any:
@@ -92,13 +94,14 @@ def events(service: Service, user: str, session_id: str) -> list[dict[str, Any]]
         return list(neve.raw.list_events(user, session_id, retracted=False, limit=200)["events"])
 
 
-def until(look: Callable[[], Any]) -> Any:
-    """What a look finds, once it finds something."""
-    end = time.monotonic() + PATIENCE_S
-    while not (found := look()):
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.05)
-    return found
+def index(service: Service) -> None:
+    """Wait until what was appended can be found."""
+    with service.client() as neve:
+        job = neve.raw.drain_embeddings({})
+        end = time.monotonic() + PATIENCE_S
+        while neve.raw.read_admin_job(job["id"])["status"] != "done":
+            assert time.monotonic() < end, "it is not indexed"
+            time.sleep(0.05)
 
 
 def rounds(number: int, name: str, arguments: str, answer: str) -> list[dict[str, Any]]:

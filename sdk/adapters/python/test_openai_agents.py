@@ -13,7 +13,7 @@ from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool, set_t
 from agents.memory import SessionSettings
 from agents.models.openai_responses import OpenAIResponsesModel
 from agents.testing import ScriptedModel, assistant_message, function_call
-from conftest import SLOW, Model, Service, asked, events, rounds
+from conftest import LINGER_S, SLOW, Model, Service, asked, events, rounds
 from neve import AsyncNeve, NeveConnection
 from neve_openai_agents import NeveSession
 from openai import AsyncOpenAI
@@ -68,7 +68,7 @@ def played(play: Callable[[AsyncNeve], Awaitable[None]], service: Service, **mor
     """Run a play with a client of its own."""
 
     async def run() -> None:
-        async with AsyncNeve(service.key, service.url, timeouts=SLOW, **more) as neve:
+        async with AsyncNeve(service.key, service.url, timeouts=SLOW, **{"linger": LINGER_S} | more) as neve:
             await play(neve)
 
     asyncio.run(run())

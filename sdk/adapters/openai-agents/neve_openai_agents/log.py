@@ -85,12 +85,11 @@ class Log:
             self._degraded(NeveBufferFull("buffer_full", f"{len(added)} items are not kept: {bound} events wait."))
             return
         self._waiting += added
-        linger = self.neve.settings.linger_s
         ended = bool(added) and added[-1].events[0]["event_type"] == "assistant_response"
-        if ended and linger <= 0:
+        if ended and self.neve.settings.linger_s <= 0:
             await self.flush()
         elif added:
-            self._send_later(linger if linger > 0 else PAUSE_S)
+            self._send_later(self._pause())
 
     async def pop(self) -> Item | None:
         """The last item, which is taken back. Raises NeveError: nothing is known of a log that cannot be read."""
@@ -110,7 +109,7 @@ class Log:
                 return None
             last = self._taken.left.pop()
             self._taken.seqs += last.seqs
-            self._send_later(PAUSE_S)
+            self._send_later(self._pause())
             return last.item
 
     async def clear(self) -> None:
@@ -292,6 +291,9 @@ class Log:
                     await self.flush()
 
     # --- details --------------------------------------------------------------------------------------------
+
+    def _pause(self) -> float:
+        return self.neve.settings.linger_s if self.neve.settings.linger_s > 0 else PAUSE_S
 
     def _ends(self, call: str) -> float:
         return time.monotonic() + self.neve.settings.timeout_s(call)
