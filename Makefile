@@ -6,6 +6,7 @@
 # make peers   recalls beside searches of mem0
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies again
 # make sdk     builds, installs and imports the packages of the SDKs; their sizes and import times
+# make frameworks: the adapters and pages of docs/frameworks with the newest release of each framework
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make audit   the templates by the rules of parliament and checkov (docs/deploy.md)
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
@@ -32,7 +33,7 @@ WORKERS ?= 4
 # named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
 NAMED := $(filter tests/%,$(ARGS))
 NAMED_FOLDERS := $(filter-out %.py,$(foreach name,$(NAMED),$(firstword $(subst ::, ,$(name)))))
-TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp) $(if $(filter tests/sdk%,$(NAMED)),pyright),.venv-sam/stamp servers pyright)
+TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp) $(if $(filter tests/sdk%,$(NAMED)),pyright) $(if $(filter tests/frameworks%,$(NAMED)),pinned-frameworks),.venv-sam/stamp servers pyright pinned-frameworks)
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
 DATA ?= ../shared/data
 SETS ?=
@@ -41,7 +42,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker tokens servers pyright lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker tokens servers pyright pinned-frameworks frameworks lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -76,11 +77,13 @@ reindex: .venv/run.stamp encoder
 	@test -n "$(EMBEDDER)" || { echo "make reindex EMBEDDER=bge-small|none [STACK=full] [DATA_DIR=folder]"; exit 2; }
 	@$(BIN)/python -m local.reindex --embedder $(EMBEDDER) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
-lint: .venv/dev.stamp .venv-audit/stamp .venv-sam/stamp
+lint: .venv/dev.stamp .venv-audit/stamp .venv-sam/stamp .venv-frameworks/stamp
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@MYPYPATH=sdk/python $(BIN)/mypy --strict --config-file sdk/python/mypy.ini sdk/python/neve
+	@MYPYPATH=sdk/python:sdk/adapters/openai-agents:sdk/adapters/strands $(BIN)/mypy --strict --config-file sdk/python/mypy.ini \
+	--python-executable .venv-frameworks/bin/python $(wildcard sdk/adapters/*/neve_*)
 	@$(BIN)/python -m infra.sdk --check
 	@$(BIN)/python -m infra.audit
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory sdk/typescript/node_modules/.stamp && cd sdk/typescript && npm run --silent check; \
@@ -164,6 +167,16 @@ pyright:
 	@$(MAKE) --no-print-directory .venv-pyright/stamp || { test -z "$$NEVE_REQUIRE_SERVERS" \
 	&& echo "Going on without pyright: the test of a user's file will be skipped."; }
 
+# What adapters and pages are tested with. Where it cannot be installed their tests are skipped, which the summary says.
+pinned-frameworks:
+	@$(MAKE) --no-print-directory .venv-frameworks/stamp || { test -z "$$NEVE_REQUIRE_SERVERS" \
+	&& echo "Going on without the frameworks: the tests of their adapters will be skipped."; }
+
+# With the newest release of each, in environments that are taken away again. Asks the package registries.
+frameworks: .venv/dev.stamp encoder
+	@failed=0; $(BIN)/python -m tests.frameworks || failed=1; \
+	if [ -f sdk/adapters/frameworks.mjs ]; then node sdk/adapters/frameworks.mjs --newest || failed=1; fi; exit $$failed
+
 # The Lambda layers, for python3.13 on arm64, without Docker: into build/layers. `layer` builds one, for `sam build`.
 build: .venv/dev.stamp
 	@$(BIN)/python -m infra.packaging
@@ -176,7 +189,7 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 	--generate-hashes --python-version 3.11 --no-annotate --custom-compile-command "make lock"
 
 lock: .venv/dev.stamp
-	@for set in run dev sam emulate audit plot mem0; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
+	@for set in run dev sam emulate audit plot mem0 frameworks; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
 	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
 	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
@@ -216,6 +229,13 @@ lock: .venv/dev.stamp
 	@echo "Installing the emulator into .venv-emulate (once) ..."
 	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-emulate
 	@$(BIN)/uv pip install --quiet --python .venv-emulate/bin/python --require-hashes -r requirements/emulate.txt
+	@touch $@
+
+# Some of the frameworks hold others back: `make frameworks` has one environment for each.
+.venv-frameworks/stamp: requirements/frameworks.txt .venv/dev.stamp
+	@echo "Installing the frameworks of the adapters into .venv-frameworks (once) ..."
+	@$(BIN)/uv venv --quiet --allow-existing --python $(BIN)/python .venv-frameworks
+	@$(BIN)/uv pip install --quiet --python .venv-frameworks/bin/python --require-hashes -r requirements/frameworks.txt
 	@touch $@
 
 # checkov pins much that nothing else needs.

@@ -17,6 +17,8 @@ from tests.sdk import proxy
 ADAPTERS = ROOT / "sdk" / "adapters"
 PYTHON_TESTS = ADAPTERS / "python"
 INSTALLED = ROOT / ".venv-frameworks"
+NO_FRAMEWORKS = "the frameworks are not there: "
+"""How the reason of every skip for want of them begins."""
 LIMIT_S = 900
 PATIENT = dict.fromkeys(("prompt_budget_ms", "session_start_budget_ms", "manual_search_budget_ms"), 20_000)
 """Nothing here is about time: the machine may be busy."""

@@ -13,6 +13,7 @@ from urllib.request import Request, urlopen
 from uuid import uuid4
 
 import pytest
+
 from neve import Neve
 
 PATIENCE_S = 60.0

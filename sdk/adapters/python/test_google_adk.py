@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from conftest import Service, events, index
@@ -21,7 +21,7 @@ from pages import copied
 class Scripted(BaseLlm):
     """Says the same, and keeps what it was asked."""
 
-    asked: list[Any] = []
+    asked: ClassVar[list[Any]] = []
 
     async def generate_content_async(self, llm_request: Any, stream: bool = False) -> Any:
         self.asked.append(llm_request)
@@ -95,7 +95,7 @@ def test_what_was_made_of_a_conversation_stays_deleted_when_it_is_added_again(
         for one in noted:
             await memory.delete_memory(app_name="bakery", user_id=user, memory_id=one)
         for _ in range(2):
-            assert [one for one in await texts(service, memory, user, "Porto")] == []
+            assert await texts(service, memory, user, "Porto") == []
             await memory.add_session_to_memory(said)
         assert neve.user(f"bakery:{user}").memories() == []
 

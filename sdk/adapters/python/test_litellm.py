@@ -10,8 +10,9 @@ from typing import Any
 import litellm
 import pytest
 from conftest import LINGER_S, SLOW, Model, Service, events, rounds
-from neve import AsyncNeve
 from pages import copied
+
+from neve import AsyncNeve
 
 RULES = "You are the assistant of a bakery. " * 200
 LOOP = asyncio.new_event_loop()

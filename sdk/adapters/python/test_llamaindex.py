@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -13,8 +14,9 @@ from llama_index.core.agent.workflow import FunctionAgent
 from llama_index.core.base.llms.types import ChatMessage, TextBlock, ToolCallBlock
 from llama_index.core.llms.mock import MockFunctionCallingLLM
 from llama_index.core.memory.memory_blocks import StaticMemoryBlock
-from neve import AsyncNeve
 from pages import copied
+
+from neve import AsyncNeve
 
 PORTO = "Ada lives in Porto."
 
@@ -53,7 +55,7 @@ def test_the_page_runs_and_memory_is_in_each_step_and_not_stored(
     asked: list[Sequence[ChatMessage]] = []
     asyncio.run(copied("llamaindex.md", user, agent=scripted(asked)).main())
     assert len(asked) == 5
-    for before, one in zip(asked, asked[1:], strict=False):
+    for before, one in pairwise(asked):
         assert [said.model_dump() for said in one[: len(before)]] == [said.model_dump() for said in before]
     assert str(asked[0][-1]).count(PORTO) == 1
     assert PORTO not in str(asked[0][0])

@@ -13,10 +13,12 @@ from agents import Agent, RunConfig, Runner, SQLiteSession, function_tool, set_t
 from agents.memory import SessionSettings
 from agents.models.openai_responses import OpenAIResponsesModel
 from agents.testing import ScriptedModel, assistant_message, function_call
-from conftest import LINGER_S, SLOW, Model, Service, asked, events, rounds
-from neve import AsyncNeve, NeveConnection
+from conftest import LINGER_S, SLOW, Model, Service, events, rounds
 from neve_openai_agents import NeveSession
 from openai import AsyncOpenAI
+from pages import copied
+
+from neve import AsyncNeve, NeveConnection
 
 set_tracing_disabled(True)
 INSTRUCTIONS = "You are the assistant of a bakery. " * 200
@@ -210,12 +212,14 @@ def test_a_cleared_session_is_erased_each_time(service: Service, user: str) -> N
 
 def test_what_others_appended_is_read_as_items(service: Service, user: str) -> None:
     with service.client(linger=0) as neve:
-        neve.raw.append_messages(user, "s1", {"messages": [
+        call = {"type": "tool_use", "id": "t1", "name": "look", "input": {"city": "Porto"}}
+        said = [
             {"role": "user", "content": "How warm is it?"},
-            {"role": "assistant", "content": [{"type": "text", "text": "I look."}, {"type": "tool_use", "id": "t1", "name": "look", "input": {"city": "Porto"}}]},
+            {"role": "assistant", "content": [{"type": "text", "text": "I look."}, call]},
             {"role": "user", "content": [{"type": "tool_result", "tool_use_id": "t1", "content": "18"}]},
             {"role": "assistant", "content": "18."},
-        ]})  # fmt: skip
+        ]
+        neve.raw.append_messages(user, "s1", {"messages": said})
 
     async def play(neve: AsyncNeve) -> None:
         same(await NeveSession(neve, user, "s1").get_items(), [
@@ -329,3 +333,21 @@ def test_a_service_that_is_down_costs_no_turn_and_no_item(service: Service, user
         "question 0",
         "question 1",
     ]
+
+
+def test_the_page_runs(
+    service: Service, model: Model, user: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {
+        "NEVE_URL": service.url,
+        "NEVE_KEY": service.key,
+        "OPENAI_BASE_URL": f"{model.url}/v1",
+        "OPENAI_API_KEY": "k",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with service.client() as neve:
+        neve.user(user).remember(PORTO)
+    copied("openai-agents.md", user)
+    assert "Where do I live?" in capsys.readouterr().out
+    assert PORTO in model.requests[0]["instructions"]
+    assert [one["event_type"] for one in events(service, user, "s1")] == ["user_message", "assistant_response"]

@@ -7,12 +7,13 @@ import json
 
 import pytest
 from conftest import LINGER_S, SLOW, Model, Service, events, rounds
-from neve import AsyncNeve
 from pages import copied
 from pydantic_ai import Agent
 from pydantic_ai.models.openai import OpenAIResponsesModel
 from pydantic_ai.models.test import TestModel
 from pydantic_ai.providers.openai import OpenAIProvider
+
+from neve import AsyncNeve
 
 RULES = "You are the assistant of a bakery. " * 200
 PORTO = "Ada lives in Porto."

@@ -5,17 +5,20 @@ from __future__ import annotations
 
 import asyncio
 import json
+from itertools import pairwise
 from typing import Any
 
 import pytest
 from conftest import Model, Service, events, rounds
-from neve import NeveAuth, NeveError
 from neve_strands import NeveMemoryStore
+from pages import copied
 from strands import Agent, tool
 from strands.memory import AddMessagesContext, MemoryManager, MemoryStore
 from strands.models.anthropic import AnthropicModel
 from strands.models.model import CacheConfig
 from strands.vended_memory_stores.test_memory_store import TestMemoryStore
+
+from neve import NeveAuth, NeveError
 
 SYSTEM = "You are the assistant of a bakery. " * 200
 """Above the 1,024 tokens from which the model caches."""
@@ -123,7 +126,7 @@ def test_memory_stays_through_a_loop_of_tools_and_is_not_stored(
     assert len(requests) == 5 * invocations
     assert all(json.dumps(one["messages"][-1]).count(PORTO) == 1 for one in requests), "in every step"
     assert all(PORTO not in json.dumps(one["messages"][:-1]) for one in requests), "behind all that is cached"
-    for before, one in zip(requests, requests[1:], strict=False):
+    for before, one in pairwise(requests):
         assert one["system"] == before["system"]
         kept = bare(before["messages"])
         assert bare(one["messages"])[: len(kept)] == kept, "each step begins with the one before, but for its memory"
@@ -243,3 +246,16 @@ def test_a_forgotten_text_can_be_added_again(service: Service, user: str) -> Non
 def test_labels_that_the_service_does_not_take_are_named(service: Service, user: str) -> None:
     with service.client() as neve, pytest.raises(NeveError, match="metadata"):
         asyncio.run(NeveMemoryStore(neve, user).add("The user sings.", {"a label": 1}))
+
+
+def test_the_page_runs(service: Service, model: Model, user: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NEVE_URL", service.url)
+    monkeypatch.setenv("NEVE_KEY", service.key)
+    with service.client() as neve:
+        neve.user(user).remember(PORTO)
+    provider = AnthropicModel(
+        client_args={"api_key": "k", "base_url": model.url}, model_id="claude-sonnet-5", max_tokens=1000
+    )
+    copied("strands.md", user, model=provider).neve.close()
+    assert PORTO in json.dumps(model.requests[0]["system"])
+    assert [one["event_type"] for one in events(service, user, "s1")] == ["user_message", "assistant_response"]

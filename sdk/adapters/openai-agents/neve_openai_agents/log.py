@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
 from neve import AsyncNeve, NeveBadRequest, NeveBufferFull, NeveConflict, NeveError, NeveNotFound, NeveTooLarge, Prompt
@@ -38,7 +38,7 @@ class TakenBack:
 class Log:
     """``of`` gives the one object of a session: several sessions of the framework may be the same conversation."""
 
-    _all: WeakValueDictionary[tuple[int, str, str], Log] = WeakValueDictionary()
+    _all: ClassVar[WeakValueDictionary[tuple[int, str, str], Log]] = WeakValueDictionary()
 
     def __init__(self, neve: AsyncNeve, user_id: str, session_id: str) -> None:
         self.neve = neve

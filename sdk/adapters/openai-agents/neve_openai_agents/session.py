@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 from agents.memory import SessionABC, SessionSettings
 from agents.run_config import CallModelData, ModelInputData
+
 from neve import AsyncNeve, NeveError
 
 from .log import Log
@@ -55,7 +56,7 @@ class NeveSession(SessionABC):
 
     async def pop_item(self) -> TResponseInputItem | None:
         """Take the last item back. Several in a row are one retraction. Raises NeveError."""
-        found: Any = await self._log.pop()
+        found: TResponseInputItem | None = cast(Any, await self._log.pop())
         return found
 
     async def clear_session(self) -> None:

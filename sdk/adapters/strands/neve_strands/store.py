@@ -10,7 +10,6 @@ from hashlib import sha256
 from typing import Any
 from uuid import uuid4
 
-from neve import Neve, NeveConnection, NeveNotFound, NeveUnavailable
 from strands.memory import (
     AddMessagesContext,
     ExtractionConfig,
@@ -23,6 +22,8 @@ from strands.memory import (
     SearchOptions,
 )
 from strands.types.content import Message
+
+from neve import Neve, NeveConnection, NeveNotFound, NeveUnavailable
 
 from .messages import message_of, text_of
 
