@@ -33,7 +33,7 @@ WORKERS ?= 4
 # named there need, and takes one process for files: the first test that asks for a server starts it, or fetches it.
 NAMED := $(filter tests/%,$(ARGS))
 NAMED_FOLDERS := $(filter-out %.py,$(foreach name,$(NAMED),$(firstword $(subst ::, ,$(name)))))
-TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp) $(if $(filter tests/sdk%,$(NAMED)),pyright) $(if $(filter tests/frameworks%,$(NAMED)),pinned-frameworks),.venv-sam/stamp servers pyright pinned-frameworks)
+TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp) $(if $(filter tests/sdk%,$(NAMED)),pyright) $(if $(filter tests/frameworks%,$(NAMED)),pinned-frameworks) $(if $(filter tests/mcp_server%,$(NAMED)),conformance),.venv-sam/stamp servers pyright pinned-frameworks conformance)
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
 DATA ?= ../shared/data
 SETS ?=
@@ -42,7 +42,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker tokens servers pyright pinned-frameworks frameworks lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -177,6 +177,11 @@ frameworks: .venv/dev.stamp encoder
 	@failed=0; $(BIN)/python -m tests.frameworks || failed=1; \
 	if [ -f sdk/adapters/frameworks.mjs ]; then node sdk/adapters/frameworks.mjs --newest || failed=1; fi; exit $$failed
 
+# What MCP's own people check a server with. Without npm the tests by it are skipped, which the summary says.
+conformance:
+	@$(MAKE) --no-print-directory .venv-conformance/stamp || { test -z "$$NEVE_REQUIRE_SERVERS" \
+	&& echo "Going on without it: the conformance tests of MCP will be skipped."; }
+
 # The Lambda layers, for python3.13 on arm64, without Docker: into build/layers. `layer` builds one, for `sam build`.
 build: .venv/dev.stamp
 	@$(BIN)/python -m infra.packaging
@@ -190,8 +195,8 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 
 lock: .venv/dev.stamp
 	@for set in run dev sam emulate audit plot mem0 frameworks; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
-	@cd requirements/layers; for set in core runtime search llm tokens encoder; do \
-	case $$set in core|runtime) without= ;; *) without="--excludes core.txt" ;; esac; \
+	@cd requirements/layers; for set in core runtime search llm tokens encoder mcp; do \
+	case $$set in core|runtime|mcp) without= ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
 	$(COMPILE) $$without --output-file $$set.txt $$set.in || exit 1; done
 
@@ -257,6 +262,13 @@ lock: .venv/dev.stamp
 	@echo "Installing pyright into .venv-pyright (once) ..."
 	@mkdir -p .venv-pyright && cp requirements/pyright/*.json .venv-pyright/
 	@npm ci --prefix .venv-pyright --no-audit --no-fund --silent
+	@touch $@
+
+# A package of npm, with a Node of its own: it needs 22.
+.venv-conformance/stamp: requirements/conformance/package-lock.json
+	@echo "Installing the conformance suite of MCP into .venv-conformance (once) ..."
+	@mkdir -p .venv-conformance && cp requirements/conformance/*.json .venv-conformance/
+	@npm ci --prefix .venv-conformance --no-audit --no-fund --silent
 	@touch $@
 
 # What draws plots, which nothing else needs.

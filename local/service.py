@@ -21,6 +21,7 @@ from local.engines import Engines
 from local.front import Front
 from local.functions import Functions
 from local.http.gateway import Gateway
+from local.http.in_process import InProcess
 from local.http.server import HOST, HttpServer
 from local.limits.alarms import Alarms
 from local.limits.mortal_ports import MortalPorts
@@ -41,7 +42,10 @@ from neve.ports.engines import Ports
 from neve.ports.errors import EmbeddingUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.workers.cut_off import tell_of_cut_off
+from neve_mcp import in_process
 
+LOADED_LATE = ("mcp",)
+"""Functions that their first request loads: 0.8 s of processor time, which most starts have no use for."""
 WARM_UP_S = 30.0
 """The longest that a stop waits for the encoder, which takes 0.5 s to load on an idle machine."""
 OpenEngines = Callable[[Path, Template, str, Choices], Engines]
@@ -99,6 +103,7 @@ class Service:
         self.rebuilding = False
         self._engines.take_over()
         gateway = Gateway(self._template, self._functions.invoke, self.points, self._ports.clock.now)
+        in_process.install(InProcess(gateway))
         self._server.start(Front(gateway, self._engines.uploads, self._test_controls()), self._requests.one)
         self._driver.start(schedules=self._controls is None)
         self._warming.start()
@@ -175,7 +180,8 @@ class Service:
             for name in self._template.functions:
                 if self._stopping:
                     return
-                self._functions.load(name)
+                if name not in LOADED_LATE:
+                    self._functions.load(name)
             if not self._stopping and isinstance(self._engines.embedder, BgeSmall):
                 self._engines.embedder.load()
         except EmbeddingUnavailable:

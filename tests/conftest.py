@@ -16,6 +16,7 @@ from tests import in_memory, server_keeper
 from tests.distribution import Groups, long_first
 from tests.encoder import NO_ENCODER, need_encoder, need_reranker
 from tests.frameworks.places import NO_FRAMEWORKS
+from tests.mcp_server.suite import NO_SUITE
 from tests.no_network import forbid_the_network
 from tests.own_beginning import import_from_own_place
 from tests.patience import PATIENCE_S
@@ -30,6 +31,7 @@ LOUD = {
     NO_ENCODER: "tests of the real encoder that were NOT run",
     NO_NODE: "tests of the TypeScript SDK that were NOT run",
     NO_FRAMEWORKS: "tests of adapters that were NOT run",
+    NO_SUITE: "conformance tests of MCP that were NOT run",
 }
 
 

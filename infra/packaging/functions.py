@@ -33,7 +33,8 @@ def deployed_functions(template: Path = TEMPLATE) -> dict[str, DeployedFunction]
     found = {}
     for logical_id, resource in document["Resources"].items():
         if resource["Type"] == "AWS::Serverless::Function" and "CodeUri" in resource["Properties"]:
-            function = _function(logical_id, common, resource["Properties"], template.parent)
+            own = {name: value for name, value in common.items() if name not in resource.get("IgnoreGlobals", ())}
+            function = _function(logical_id, own, resource["Properties"], template.parent)
             found[function.name] = function
     return found
 

@@ -41,6 +41,7 @@ LAYERS: Mapping[str, Layer] = {
         Layer("search", "SearchLayer", {}),
         Layer("llm", "LlmLayer", {}),
         Layer("tokens", "TokensLayer", {"tokens/bpe": "layers/tokens/bpe"}, fetch="layers/tokens/fetch.py"),
+        Layer("mcp", "McpLayer", {"python/neve_mcp": "sdk/python/neve_mcp"}),
         Layer(
             "encoder",
             "EncoderLayer",

@@ -47,6 +47,10 @@ def main() -> int:
     hint = subprocess.run([OUT / "venv" / "bin" / "neve"], capture_output=True, text=True, check=False)
     _run(uv, "pip", "install", "--quiet", "--python", str(python), f"{wheel}[cli]")
     listed = _run(str(OUT / "venv" / "bin" / "neve"), "--help")
+    served = [OUT / "venv" / "bin" / "neve", "--key", "nv_x", "--user", "ada", "mcp"]
+    more = subprocess.run(served, capture_output=True, text=True, check=False)
+    _run(uv, "pip", "install", "--quiet", "--python", str(python), f"{wheel}[mcp]")
+    ended = subprocess.run(served, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     with ZipFile(wheel) as archive:
         names = archive.namelist()
         installed = sum(one.file_size for one in archive.infolist())
@@ -62,10 +66,12 @@ def main() -> int:
         *([f"an import may take {IMPORT_MS} ms"] if took[0] > IMPORT_MS else []),
         *(["without click, neve does not say what it needs"] if "neve[cli]" not in hint.stderr else []),
         *(["neve --help does not list its commands"] if "memory" not in listed else []),
+        *(["without mcp, neve mcp does not say what it needs"] if "neve[mcp]" not in more.stderr else []),
+        *([f"neve mcp does not serve: {ended.stderr}"] if ended.returncode else []),
     ]
     print(
         "\n".join(wrong)
-        or "The wheel installs into an empty environment, imports, and brings the command line with [cli]."
+        or "The wheel installs into an empty environment, imports, and brings the command line with [cli] and [mcp]."
     )
     return bool(wrong)
 

@@ -22,12 +22,17 @@ def deployed_stage() -> Properties:
     return properties
 
 
+MCP_METHODS = ("post", "get", "delete")
+"""Those that a client of streamable HTTP tries; all but the first are told so."""
+
+
 def test_every_route_of_the_openapi_is_deployed_and_the_reverse() -> None:
-    """And with each GET its HEAD."""
+    """And with each GET its HEAD. What is spoken at ``/mcp`` is described by its own protocol."""
     described = {(method, path) for path, it in OPENAPI["paths"].items() for method in it if method in METHODS}
     described |= {("head", path) for method, path in described if method == "get"}
     deployed = {(method, path) for path, it in api()["Body"]["paths"].items() for method in it}
-    assert deployed == described
+    assert {(method, path) for method, path in deployed if path == "/mcp"} == {(it, "/mcp") for it in MCP_METHODS}
+    assert {(method, path) for method, path in deployed if path != "/mcp"} == described
 
 
 def test_every_route_but_health_needs_a_key() -> None:
@@ -98,6 +103,18 @@ def test_there_is_one_stage_and_no_other() -> None:
 
 def test_clients_speak_tls_1_2_or_newer() -> None:
     assert (api()["SecurityPolicy"], api()["EndpointAccessMode"]) == ("SecurityPolicy_TLS13_1_2_2021_06", "BASIC")
+
+
+def test_a_401_says_how_to_be_somebody() -> None:
+    """RFC 9110 wants the header in each, and clients of MCP look for it."""
+    answers = api()["Body"]["x-amazon-apigateway-gateway-responses"]
+    refused = {kind: it["responseParameters"] for kind, it in answers.items() if it["statusCode"] == "401"}
+    header = "gatewayresponse.header.WWW-Authenticate"
+    assert {kind: it.get(header) for kind, it in refused.items()} == {
+        "UNAUTHORIZED": "'Bearer'",
+        "ACCESS_DENIED": "'Bearer error=\"invalid_token\"'",
+        "EXPIRED_TOKEN": "'Bearer error=\"invalid_token\"'",
+    }
 
 
 def test_what_the_authorizer_denies_is_a_401_and_its_failure_says_when_to_come_again() -> None:

@@ -23,6 +23,7 @@ from neve_cli.pack import pack
 from neve_cli.session import session
 from neve_cli.tenant import key, policy, token, usage
 from neve_cli.whole_user import erase, export, stats
+from neve_mcp.command import mcp
 
 DONE, FAILED, WRONG_COMMAND = 0, 1, 64
 """Exit codes; the last is EX_USAGE of sysexits.h, which ``os`` has on Unix alone."""
@@ -56,7 +57,7 @@ def cli(click_context: click.Context, /, **given: object) -> None:
 
 for command in (memory, document, inbox, pack, session, ledger, job, stats, import_, export, erase, policy):
     cli.add_command(command)
-for command in (key, token, usage):
+for command in (key, token, usage, mcp):
     cli.add_command(command)
 
 

@@ -20,7 +20,7 @@ TEXT = TEMPLATE.read_text(encoding="utf-8")
 def test_every_function_has_its_code() -> None:
     template = read_template()
     assert set(template.functions) == {
-        *("authorizer", "observe", "pack", "recall", "records", "admin"),
+        *("authorizer", "observe", "pack", "recall", "records", "admin", "mcp"),
         *(
             "outbox",
             "index",

@@ -20,6 +20,7 @@ SKIPPED = {
     ".venv-plot",
     ".venv-mem0",
     ".venv-pyright",
+    ".venv-conformance",
     "node_modules",
     ".aws-sam",
     ".neve",
@@ -33,8 +34,8 @@ SKIPPED = {
     ".pages",
 }
 SOURCES = {".py", ".yaml", ".toml", ".conf", ".java", ".xml", ".in"}
-MADE = ("build/", ".venv", ".neve/", ".aws-sam/")
-"""What commands make: named in documents, and not in the repository."""
+MADE = ("build/", ".venv", ".neve/", ".aws-sam/", ".mcp.json", ".cursor/", ".vscode/")
+"""What commands make, and what programs of readers look for: named in documents, and not in the repository."""
 
 _FENCED = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
 _SPAN = re.compile(r"`([^`\n]+)`")

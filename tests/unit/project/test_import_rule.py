@@ -62,8 +62,10 @@ ALLOWED: dict[str, set[str]] = {
         *("correlation", "deployment", "domain", "ports", "store", "wiring", "usecases", "http", "batch", "worker"),
         *("workers", "observability"),
     },
+    "mcp": {"neve_mcp"},
 }
-"""Keys are parts of ``neve`` (a package or a module of it) and ``functions``; ``version`` is ``neve/__init__.py``.
+"""Keys are parts of ``neve`` (a package or a module of it), ``functions``, and ``mcp``, the function that asks the API
+like anybody; ``version`` is ``neve/__init__.py``.
 VENDORS: only adapters may import whatever they adapt. The composition root (``wiring``) is asked by functions, and by
 ``local`` and ``infra`` outside."""
 
@@ -89,7 +91,7 @@ FILES = sorted(path.relative_to(ROOT) for folder in (NEVE, ROOT / "functions") f
 def part_of(path: Path) -> str:
     """The key of ``ALLOWED`` that a file belongs to."""
     if path.parts[0] == "functions":
-        return "functions"
+        return "mcp" if path.parts[1] == "mcp" else "functions"
     first = (ROOT / path).relative_to(NEVE).parts[0].removesuffix(".py")
     return "version" if first == "__init__" else first
 
