@@ -135,7 +135,7 @@ def test_a_model_remembers_corrects_and_forgets_where_the_policy_lets_it(
         async with connected(service, token_of(api, user), era) as client:
 
             async def call(tool: str, **arguments: Any) -> Any:
-                found = await client.call_tool(tool, arguments)
+                found: Any = await client.call_tool(tool, arguments)
                 return found.content[0].text, found.is_error
 
             refused = await call("remember", text="The user lives in Bergen.")
