@@ -47,7 +47,7 @@ def main() -> int:
     hint = subprocess.run([OUT / "venv" / "bin" / "neve"], capture_output=True, text=True, check=False)
     _run(uv, "pip", "install", "--quiet", "--python", str(python), f"{wheel}[cli]")
     listed = _run(str(OUT / "venv" / "bin" / "neve"), "--help")
-    served = [OUT / "venv" / "bin" / "neve", "--key", "nv_x", "--user", "ada", "mcp"]
+    served = [str(OUT / "venv" / "bin" / "neve"), "--key", "nv_x", "--user", "ada", "mcp"]
     more = subprocess.run(served, capture_output=True, text=True, check=False)
     _run(uv, "pip", "install", "--quiet", "--python", str(python), f"{wheel}[mcp]")
     ended = subprocess.run(served, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
