@@ -17,6 +17,7 @@ AGAIN = (409, 429, 500, 502, 503, 504)
 UNAUTHORIZED = 401
 WRITES_OFF = "write_tools_off"
 NO_WRITING = "A model may not write to this memory: tell the user that nothing was changed."
+NOT_NEVE = "The memory cannot be read: what answers at its address is not Neve."
 NO_SESSION = "This connection names no conversation: leave scope out, or name a conversation_id."
 """For a model that asks for its own conversation, which is an argument of no tool."""
 ITS_NAMES = {"remember": {"kind": "category"}}
@@ -62,6 +63,8 @@ class Memory:
         if answer.status != OK:
             return Said(_refusal(answer), True)
         found = _object(answer)
+        if "content" not in found:
+            return Said(NOT_NEVE, True)
         return Said(_with_confirm(found), bool(found.get("is_error")))
 
     async def offered(self) -> frozenset[str]:
@@ -90,7 +93,7 @@ class Memory:
 
 def _with_confirm(found: Mapping[str, Any]) -> str:
     """Give the model's text. What a second call needs is in it: hosts do not show the other fields to a model."""
-    text, confirm = str(found.get("content", "")), found.get("confirm")
+    text, confirm = str(found["content"]), found.get("confirm")
     return text if not confirm or str(confirm) in text else f"{text}\nconfirm: {confirm}"
 
 

@@ -72,9 +72,9 @@ def test_elsewhere_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_function_makes_its_clients_before_its_first_call() -> None:
-    """But the check of a deployment, which has none."""
+    """But the check of a deployment and the server of MCP, which have none."""
     folders = {app.parent.name: app.read_text(encoding="utf-8") for app in (ROOT / "functions").glob("*/app.py")}
-    assert [name for name, text in folders.items() if "wiring.prepare()" not in text] == ["pre_traffic"]
+    assert {name for name, text in folders.items() if "wiring.prepare()" not in text} == {"mcp", "pre_traffic"}
 
 
 @pytest.mark.parametrize("environ", [{}, {"NEVE_STAGE": ""}, {"NEVE_STAGE": "prod", "NEVE_TABLE": "t"}])

@@ -12,6 +12,7 @@ from mcp import Client
 from mcp.shared.exceptions import MCPError
 
 from neve_mcp.calls import Answered, Unreachable
+from neve_mcp.memory import NOT_NEVE
 from neve_mcp.web import Web
 from tests.unit.mcp_server.host import ERAS, Api, answered, connected, event_of, token_of
 
@@ -139,6 +140,8 @@ def test_an_unknown_tool_is_an_error_of_the_protocol_that_names_those_there_are(
             "Too many requests. Try again in 2 s.",
         ),
         (Answered(502, {}, b"<html>"), "Neve answered 502. Try again."),
+        (Answered(200, {}, b"<html>Welcome to nginx!</html>"), NOT_NEVE),
+        (answered(ok=True), NOT_NEVE),
         (
             answered(422, detail="session_id: is required", errors=[{"field": "session_id", "message": "is required"}]),
             "This connection names no conversation: leave scope out, or name a conversation_id.",
