@@ -27,8 +27,6 @@ from neve.usecases.core.jobs.finish_job import finish_job
 from neve.usecases.core.jobs.messages.compaction import RETRACT
 from neve.usecases.core.memories import replace_rows
 from neve.usecases.tell.memories import delete_memory, memory_to_change, update_memory
-from neve.usecases.tell.requests.retract_job import PURGED, read_list
-from neve.usecases.tell.requests.retract_job import read as read_retraction
 from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.compact.rebuild_packs import rebuild_packs
 from neve.usecases.work.erase import erase_user
@@ -37,7 +35,7 @@ from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.observe import extract_session
 from neve.usecases.work.observe.lease import LeaseLost
 from neve.usecases.work.reflect import reflect_user
-from neve.usecases.work.retract import run_retraction
+from neve.usecases.work.retract import erase_retracted, run_retraction
 from tests.simulation.ablations.ablation import Patch
 from tests.simulation.clients import operators
 from tests.simulation.machine import ports
@@ -96,9 +94,9 @@ def untold(*given: Any) -> list[WriteOp]:
 
 def ends_what_a_model_refuses() -> list[Patch]:
     def ends(self: Any, refusal: Any) -> None:
-        finish_job(self.scope, self.job_id, RETRACT, "failed", {"reason": str(refusal)})
+        finish_job(self.work.scope, self.work.job.id, RETRACT, "failed", {"reason": str(refusal)})
 
-    return [(run_retraction._Retracting, "_wait", ends)]
+    return [(run_retraction._Steps, "_wait", ends)]
 
 
 def none(*_: Any) -> list[Any]:
@@ -121,15 +119,14 @@ def only_the_time(marker: Any, _: int, now: Any) -> None:
 
 
 def builds_what_it_purged_at_once() -> list[Patch]:
-    erase = run_retraction._Retracting._erase
+    erase = erase_retracted.erase_retracted
 
-    def erasing(self: Any, retraction: Any) -> None:
-        erase(self, retraction)
-        purged = read_list(self.scope, read_retraction(self.scope, self.job_id), PURGED)
-        rebuild_packs(self.scope, purged, ())
+    def erasing(work: Any, made: Any) -> None:
+        erase(work, made)
+        rebuild_packs(work.scope, work.listed("purged"), ())
 
     return [
-        (run_retraction._Retracting, "_erase", erasing),
+        (run_retraction, "erase_retracted", erasing),
         (run_retraction, "rebuild_packs", lambda _, sessions, __: list(sessions)),
     ]
 

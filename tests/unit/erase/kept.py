@@ -29,8 +29,7 @@ def live(world: RecallWorld, *users: str) -> None:
         idem = IdempotencyKey(f"POST /v1/users/{user}/memories", "k1", "0" * 64)
         job = Job(f"job_01J{user.upper():0>23}", "observe", "done", iso(now), user_id=user, result={"text": MARKER})
         reply = idempotency.done(keys, idem, StoredReply(201, {"text": MARKER}), now, Expect.ABSENT)
-        part = rows.put_job_list(keys.of_user(user), job, "touched", "0123", [MARKER])
-        world.rows.write([reply, rows.put_job(keys, job), part])
+        world.rows.write([reply, rows.put_job(keys, job)])
     world.pump()
 
 

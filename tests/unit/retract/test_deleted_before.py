@@ -169,7 +169,7 @@ def test_what_calls_about_it_were_answered_goes_too(world: World) -> None:
 
 
 def test_what_was_imported_under_its_id_later_is_not_it() -> None:
-    made = DerivedRows(frozenset(), frozenset(), frozenset(), {"mem_1": 3})
+    made = DerivedRows(frozenset(), frozenset(), {"mem_1": 3}, ("s1", 1, 2))
     entry = PackEntry("mem_1", 3, "", 1, "fact")
     assert made.is_in(entry)
     assert not made.is_in(replace(entry, rev=5))

@@ -7,28 +7,23 @@ from typing import Any
 
 import pytest
 
-from neve.domain.memories.passages import texts_of_memory
-from neve.domain.records.memories import Memory, Status
-from neve.ports.table import Expect, Put, WriteOp
+from neve.domain.records.memories import Status
+from neve.ports.table import Expect
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.store.keys import UserKeys
-from neve.store.memories import deleted_ops
-from neve.store.partitions import all_rows
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.observe.report import ObservationReport
-from neve.usecases.work.retract import erase_retracted
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, observed_line
 
 MARKER = b"zqmarker"
-WRITES = 31
+WRITES = 28
 """One more than the job has."""
 
 
@@ -95,21 +90,3 @@ def test_behind_whichever_write_it_dies_the_next_worker_leaves_no_byte(
     world.table.discard_changes(world.table.read_changes(0, 10_000)[-1].seq)
     world.table.close()
     assert [path for path in world.folder.rglob("*") if path.is_file() and MARKER in path.read_bytes()] == []
-
-
-def test_no_vector_is_left_that_was_kept_before_the_row_of_its_memory_went(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whoever embeds a memory looks behind it whether its row is there."""
-    keys = scope_of(world).keys
-
-    def kept_first(of: UserKeys, memory: Memory, *more: Any) -> list[WriteOp]:
-        for text in texts_of_memory(memory):
-            key = keys.vector(text, "fixture")
-            world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"})])
-        return deleted_ops(of, memory, *more)
-
-    monkeypatch.setattr(erase_retracted, "deleted_ops", kept_first)
-    answer = retract_events(scope_of(world), Retract(3, 4, "deleted"))
-    run_retraction(scope_of(world), message_of_row(world.table.get(keys.job(answer.job_id)) or {}).body)
-    assert list(all_rows(world.table, keys.vectors)) == []

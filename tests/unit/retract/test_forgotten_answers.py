@@ -93,14 +93,6 @@ def test_what_a_decision_about_a_document_was_answered_goes_with_the_proposal(wo
     assert (proposals(world), answers(world)) == ([], [])
 
 
-def test_an_answer_that_is_still_there_afterwards_is_counted(
-    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    decide(guess(world, "The user owns a MARKER.", 2), "approve")
-    monkeypatch.setattr("neve.usecases.work.retract.erase_retracted.delete_rows", lambda *_: 0)
-    assert not deleted(world, 2).result["erased"]["verified"]
-
-
 def test_a_librarian_that_thinks_meanwhile_brings_no_summary_back(world: LibraryWorld) -> None:
     """The job of a session's end says what its compaction wrote; the librarian adds to that."""
     world.with_policy(window=2_000)

@@ -168,6 +168,7 @@ def test_images_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatch)
 
 def test_memories_are_handed_on_too(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who goes on finds what those before have erased, and needs no more time for it."""
+    monkeypatch.setattr(erase_retracted, "DELETED", 2)
     monkeypatch.setattr(erase_retracted, "ROUND", 2)
     for n in range(5):
         seqs = world.say(f"tea number {n}").seqs
@@ -235,7 +236,7 @@ def test_an_export_that_begins_between_two_workers_stays(world: World) -> None:
     removed: dict[str, int] = {}
     while not removed.get("exports"):
         run_retraction(world.user().of_session("s1"), message, partial(next, iter([60.0]), 5.0))
-        removed = rows.read_job(world.table.get(keys.job(message["job_id"])) or {}).state["removed"]
+        removed = rows.read_job(world.table.get(keys.job(message["job_id"])) or {}).state["counts"]
     new = exported(world)
     left_off(world, message)
     assert erased(world, message)["verified"]

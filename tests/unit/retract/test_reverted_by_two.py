@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.store import rows
+from neve.observing import for_ever
 from neve.usecases.tell.documents.delete_document import delete_document
 from neve.usecases.work.retract.documents import revert_documents
+from neve.usecases.work.retract.retracting import JobEnded, Retracting
 from tests.unit.librarian.library_world import LibraryWorld, answer
 from tests.unit.retract.test_reverted_documents import OSLO, filed, filing, retract, work
 
@@ -93,7 +94,8 @@ def test_nothing_is_deleted_once_the_step_is_done(world: LibraryWorld, monkeypat
 def test_a_worker_that_found_nothing_read_does_what_another_one_has_noted(
     world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The session is filed, and something else of it taken back, before it notes that there is nothing to do."""
+    """The session is filed, and something else of it taken back, before it notes that there is nothing to do: it stops
+    there, and the other one's message is delivered again."""
     first, read = retract(world, 3), revert_documents._Reverting._read
 
     def early(self: Any) -> Any:
@@ -108,12 +110,11 @@ def test_a_worker_that_found_nothing_read_does_what_another_one_has_noted(
 
     monkeypatch.setattr(revert_documents._Reverting, "_read", early)
     reverted(world, first)
+    work(world, first)
     assert (world.text(OSLO), filing(world).document_id, filing(world).filed_seq) == (None, None, 0)
 
 
 def reverted(world: LibraryWorld, message: Any) -> None:
     """That step alone."""
-    keys = world.session.keys
-    found = world.table.get_many([keys.retraction(message["retraction"]), keys.job(message["job_id"])])
-    retraction, job = (found[key] for key in (keys.retraction(message["retraction"]), keys.job(message["job_id"])))
-    revert_documents.revert_documents(world.session, 1, rows.read_retraction(retraction), rows.read_job(job))
+    with contextlib.suppress(JobEnded):
+        revert_documents.revert_documents(Retracting.read(world.session, message, for_ever))

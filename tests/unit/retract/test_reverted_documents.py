@@ -25,7 +25,6 @@ from neve.store.stream_records import Change
 from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.sessions.read_sessions import get_session
-from neve.usecases.core.jobs import long_lists
 from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.core.jobs.read_jobs import get_job
 from neve.usecases.core.pack.build_pack import build_pack
@@ -42,7 +41,6 @@ from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.librarian.file_session import file_session
 from neve.usecases.work.retract.deleted_before import deleted_before
 from neve.usecases.work.retract.documents import revert_documents
-from neve.usecases.work.retract.documents.erase_revisions import erase_revisions
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import ACCOUNT, LibraryWorld, answer, change, paths, proposals
 
@@ -219,9 +217,9 @@ def test_what_another_session_wrote_onto_it_is_filed_again_too(world: LibraryWor
     body = {"incarnation": 1, "job_id": "job_1", "kind": "librarian"}
     file_session(other, body)
     assert world.text(SARAH) == "Snores.\n\nSings."
-    job = work(world, retract(world, 3))
+    work(world, retract(world, 3))
     assert world.text(SARAH) is None
-    assert job.state["file_again"] == ["s1", "s2"]
+    assert asked(world) == ["s1", "s2"]
     assert read_filing("s2", world.table.get(other.keys.filing)).filed_seq == 0
 
 
@@ -261,6 +259,12 @@ def test_a_session_that_the_model_refuses_to_file_again_waits_for_it(world: Libr
     file_session(world.session, body)
     job = get_job(world.user(), again)
     assert (job.status, "reason" in job.result, filing(world).filed_seq) == ("done", False, 4)
+
+
+def asked(world: LibraryWorld) -> list[str]:
+    """The sessions that a librarian is to file again."""
+    jobs = [item for item in all_rows(world.table, world.user().keys.jobs) if item["kind"] == "librarian"]
+    return sorted({item["session_id"] for item in jobs if item["status"] == "queued"})
 
 
 def job_of(world: LibraryWorld, message: Any) -> Job:
@@ -311,7 +315,7 @@ def test_a_session_that_two_retractions_move_back_keeps_its_account(
     monkeypatch.setattr("neve.usecases.work.retract.documents.revert_documents.delete_document", meeting)
     work(world, first)
     neighbour = get_job(world.user(), second["job_id"])
-    assert (met, neighbour.status, neighbour.state["sessions"]) == ([OSLO], "done", ["s1"])
+    assert (met, neighbour.status, asked(world)) == ([OSLO], "done", ["s1", "s2"])
     assert (filing(world).document_path, filing(world).filed_seq, world.text(OSLO)) == (None, 0, None)
     world.observer.filings = [answer()]
     world.file()
@@ -500,12 +504,7 @@ def test_a_proposal_that_waits_is_asked_for_again(world: LibraryWorld) -> None:
     assert proposals(world) == []
 
 
-@pytest.mark.parametrize(("inline", "kept"), [(20_000, list), (2, int)], ids=["in the row", "in parts"])
-def test_deleted_words_are_in_no_document(
-    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch, inline: int, kept: type
-) -> None:
-    monkeypatch.setattr(long_lists, "INLINE_BYTES", inline)
-    monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)
+def test_deleted_words_are_in_no_document(world: LibraryWorld) -> None:
     filed(world, change("create", SARAH, "Travels along.", seqs=(1,)))
     world.say("Sarah has a MARKER.", "A MARKER.")
     account = Account("MARKER", "SUCCESS", "neutral", ("marker",))
@@ -520,7 +519,6 @@ def test_deleted_words_are_in_no_document(
     job = work(world, retract(world, 5, None, "deleted"))
     counted = job.result["erased"]
     assert (counted["revisions"], counted["packs"], counted["verified"]) == (3, 1, True)
-    assert isinstance(job.state["revisions"], kept)
     assert texts(world, SARAH) == ["Travels along.", "Travels along."]
     assert (world.text("/profile/goals"), proposals(world)) == (None, [])
     assert "MARKER" not in str(read_pack(world.session).text)
@@ -535,13 +533,13 @@ def test_nor_is_a_vector_left_that_was_kept_before_their_revision_went(
     filed(world, change("create", GOALS, "A MARKER of her own.", seqs=(3,)))
     keys, [revision] = world.user().keys, world.revisions(GOALS)
 
-    def kept_first(*asked: Any) -> int:
+    def kept_first(*asked: Any) -> Any:
         for text in indexed_texts(revision):
             key = keys.vector(fingerprint(text), "fixture")
             world.table.write([Put({"pk": key.pk, "sk": key.sk, "type": "vector"})])
-        return erase_revisions(*asked)
+        return delete_document(*asked)
 
-    monkeypatch.setattr(revert_documents, "erase_revisions", kept_first)
+    monkeypatch.setattr(revert_documents, "delete_document", kept_first)
     work(world, retract(world, 3, None, "deleted"))
     assert list(all_rows(world.table, keys.vectors)) == []
 

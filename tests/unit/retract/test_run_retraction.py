@@ -16,6 +16,7 @@ from neve.domain.records.markers import LiveRow
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.retractions import RetractReason
 from neve.domain.records.sessions import EventType
+from neve.observing import for_ever
 from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
@@ -26,13 +27,13 @@ from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.requests.request_compaction import request_compaction
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
-from neve.usecases.tell.requests.retract_job import JobEnded, after, note
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.compact.compact_session import compact_session
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.observe.report import ObservationReport
 from neve.usecases.work.retract import replace_derived
+from neve.usecases.work.retract.retracting import JobEnded, Retracting
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.pictures import TINY_PNG
 from tests.unit.world import NOTHING, World, observed_line, time_for
@@ -155,9 +156,10 @@ def test_a_job_that_another_worker_has_ended_stays_ended(world: World) -> None:
     """The message came twice: the slower worker notes what it did, and dies before the end."""
     observe(world, "one", "two", "three")
     message = retract(world, 3)
+    late = Retracting.read(scope_of(world), message, for_ever)
     ended = work(world, message)
     with pytest.raises(JobEnded):
-        note(scope_of(world), message["job_id"], lambda job: after(job, "erased", {"erased": {}}))
+        late.note("erased", result={"erased": {}})
     assert job_of(world, message) == ended
     assert ended.status == "done"
 

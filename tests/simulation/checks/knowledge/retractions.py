@@ -20,8 +20,8 @@ from neve.ports.table import Item, Key, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
 from neve.usecases.core.jobs.messages.compaction import RETRACT
-from neve.usecases.tell.requests.retract_job import PACK as PACKED
-from neve.usecases.tell.requests.retract_job import is_done
+from neve.usecases.work.retract.retracting import PACK as PACKED
+from neve.usecases.work.retract.retracting import is_done
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import (
     Found,

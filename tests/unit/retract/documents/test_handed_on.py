@@ -27,7 +27,7 @@ from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.work.librarian.file_session import file_session
-from neve.usecases.work.retract.documents import file_again, filings, revert_documents
+from neve.usecases.work.retract.documents import filings, revert_documents
 from neve.usecases.work.retract.documents.forget_descriptions import ForgetDescriptions
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
@@ -43,9 +43,7 @@ OTHERS = ["s2", "s3", "s4"]
 
 @pytest.fixture(autouse=True)
 def one_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(revert_documents, "DOCUMENTS_AT_ONCE", 1)
     monkeypatch.setattr(revert_documents, "SESSIONS_AT_ONCE", 1)
-    monkeypatch.setattr(file_again, "AT_ONCE", 1)
 
 
 def made(folder: Path) -> LibraryWorld:
@@ -116,7 +114,7 @@ def worked(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """What was done, by the names of what does it."""
     calls = Counter[str]()
     owners: list[tuple[Any, str]] = [(revert_documents, "delete_document"), (revert_documents._Reverting, "_put_back")]
-    owners += [(ForgetDescriptions, "run"), (filings.Filings, "move_back"), (file_again, "ask_to_file")]
+    owners += [(ForgetDescriptions, "run"), (filings.Filings, "move_back"), (revert_documents, "ask_to_file")]
     for owner, name in owners:
         monkeypatch.setattr(owner, name, counted(calls, name, getattr(owner, name)))
     return calls
@@ -164,7 +162,7 @@ def test_a_session_that_is_filed_between_two_workers_moves_back_again(tmp_path: 
     """Onto a document that turns out to be touched by what is taken back then."""
     world, [goal, *_] = made(tmp_path), GOALS
     message = retracted(world, "edited")
-    while job_of(world, message).state.get("moved", 0) == 0:
+    while not job_of(world, message).state.get("file_again"):
         worked.clear()
         assert place_of(world, message, lambda: 5.0 if worked else 60.0) is not None
     assert cursor(world, "s2") == 0

@@ -13,31 +13,15 @@ from neve.adapters import table_rules
 from neve.domain.records.jobs import Job
 from neve.store import rows
 from neve.store.filings import read_filing
-from neve.store.keys import JOB_LIST
 from neve.store.partitions import all_rows
-from neve.usecases.core.jobs import long_lists
 from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
-from neve.usecases.tell.requests.retract_job import (
-    AT_PATHS,
-    EMPTIED,
-    FILE_AGAIN,
-    REVERTED,
-    REVISIONS,
-    SESSIONS,
-    WAITING,
-    read_list,
-)
 from neve.usecases.tell.requests.wait_for_retraction import wait_for_retraction
 from neve.usecases.work.librarian.file_session import file_session
-from neve.usecases.work.retract.documents import revert_documents
-from neve.usecases.work.retract.documents.filings import Filings
 from neve.usecases.work.retract.run_retraction import run_retraction
-from tests.unit.dying import Dead
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
 
 SARAH, PLAN = "/profile/people/sarah", "/projects/plan"
-OF_DOCUMENTS = (REVISIONS, SESSIONS, EMPTIED, AT_PATHS, FILE_AGAIN, WAITING)
 
 
 @pytest.fixture
@@ -85,14 +69,6 @@ def job_of(world: LibraryWorld, message: dict[str, Any]) -> Job:
     return rows.read_job(world.table.get(world.tenant.keys.job(message["job_id"])) or {})
 
 
-def listed(world: LibraryWorld, job: Job, name: str) -> list[Any]:
-    return list(read_list(world.session, job, name))
-
-
-def parts(world: LibraryWorld) -> list[dict[str, Any]]:
-    return list(all_rows(world.table, world.user().keys.partition, prefix=JOB_LIST))
-
-
 def ended(world: LibraryWorld, message: dict[str, Any], sessions: list[str]) -> None:
     """Nothing of what was deleted is left, and all of the sessions are filed again."""
     job = job_of(world, message)
@@ -102,8 +78,8 @@ def ended(world: LibraryWorld, message: dict[str, Any], sessions: list[str]) -> 
     assert {read_filing("s1", item).filed_seq for item in filings} == {0}
     asked = {row["session_id"] for row in all_rows(world.table, world.user().keys.jobs) if row["kind"] == "librarian"}
     assert asked == {"s1", *sessions}
-    assert listed(world, job, FILE_AGAIN) == sorted(["s1", *sessions])
-    assert listed(world, job, WAITING) == [["job_waiting", "compact"]]
+    assert (job.state["sessions"], job.state["file_again"]) == ([], [])
+    assert job.state["waiting"] == [["job_waiting", "compact"]]
 
 
 def test_a_deletion_ends_however_many_sessions_wrote_onto_the_same_document(
@@ -114,47 +90,5 @@ def test_a_deletion_ends_however_many_sessions_wrote_onto_the_same_document(
     one_document_of(world, sessions)
     message = deletion(world)
     monkeypatch.setattr(table_rules, "MAX_ITEM_BYTES", 8_000)
-    monkeypatch.setattr(long_lists, "INLINE_BYTES", 1_000)
-    monkeypatch.setattr(long_lists, "PART_BYTES", 4_000)
     run_retraction(world.session, message)
     ended(world, message, sessions)
-
-
-def test_no_list_that_grows_with_the_user_stays_in_the_row(
-    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(long_lists, "INLINE_BYTES", 2)
-    monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)
-    one_document_of(world, ["s2", "s3"])
-    message = deletion(world)
-    run_retraction(world.session, message)
-    ended(world, message, ["s2", "s3"])
-    job = job_of(world, message)
-    assert {name for name, kept in job.state.items() if isinstance(kept, list)} <= {"done", "again"}
-    assert {name for name in OF_DOCUMENTS if listed(world, job, name)} == {*OF_DOCUMENTS}
-
-
-def stop(*_: Any) -> None:
-    raise Dead
-
-
-@pytest.mark.parametrize("died_in", ["move_back", "file_again"])
-def test_a_job_that_the_version_before_began_goes_on(
-    world: LibraryWorld, monkeypatch: pytest.MonkeyPatch, died_in: str
-) -> None:
-    """Its row holds its lists: before the step of the documents is done, and behind it."""
-    one_document_of(world, ["s2", "s3"])
-    message = deletion(world)
-    with monkeypatch.context() as dying:
-        owner = revert_documents if died_in == "file_again" else Filings
-        dying.setattr(owner, died_in, stop)
-        with pytest.raises(Dead):
-            run_retraction(world.session, message)
-    job = job_of(world, message)
-    assert (job.state[SESSIONS], REVERTED in job.state["done"]) == (["s2", "s3"], died_in == "file_again")
-    assert parts(world) == []
-    monkeypatch.setattr(long_lists, "INLINE_BYTES", 2)
-    monkeypatch.setattr(long_lists, "PART_ENTRIES", 2)
-    run_retraction(world.session, message)
-    ended(world, message, ["s2", "s3"])
-    assert job_of(world, message).state[SESSIONS] == 2

@@ -28,11 +28,11 @@ class PurgePlace(NamedTuple):
     """The place that a purge has reached: first it looks through the manifests, by their sort keys, then through the
     objects."""
 
-    phase: Literal["manifests", "objects", "done"] = "manifests"
+    phase: Literal["manifests", "objects"] = "manifests"
     behind: str = ""
 
 
-BEGINNING, OBJECTS, DONE = PurgePlace(), PurgePlace("objects"), PurgePlace("done")
+BEGINNING, OBJECTS = PurgePlace(), PurgePlace("objects")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +57,9 @@ def purge_pages(
     The user's row moves first, which fences every build that has read what was deleted: no such manifest comes to be
     any more, in front of a place or behind it. What objects without a manifest there are then may hold it as well, and
     go with them. May be repeated. Raises StoreUnavailable, and 409 ``conflict``."""
-    if place == DONE:
-        return
-    transact(scope.ports, lambda: _move_user_row(scope))
     known = set[PackVersion]()
+    if place == BEGINNING:
+        transact(scope.ports, lambda: _move_user_row(scope))
     if place.phase == BEGINNING.phase:
         yield from _purge_manifests(scope, holds, place.behind, known, going)
         place = OBJECTS

@@ -18,8 +18,7 @@ from neve.usecases.work.retract.find_derived import made_since
 
 def deleted_before(scope: SessionScope, retraction: Retraction) -> dict[str, int]:
     """Give the last revs of memories and documents, by id, of those that may have been made of its events, which is so
-    of all where it is not known. To be read once the job has noted what of it there is: what is deleted from then on is
-    known to it. Raises UserErased, StoreUnavailable."""
+    of all where it is not known. Raises UserErased, StoreUnavailable."""
     return dict(_memories(scope, retraction)) | dict(_documents(scope, retraction))
 
 

@@ -3,21 +3,19 @@ it (docs/rules/retract.md#erase). In rounds; each may be repeated, and finds wha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
 from typing import TypeVar
 
+from neve.domain.ids import is_own_memory_id
 from neve.domain.indexing.utterances import texts_of_event
 from neve.domain.memories.made_of import left_of_memory
 from neve.domain.memories.passages import texts_of_memory
 from neve.domain.records.memories import Kind, Memory
-from neve.domain.records.retractions import Retraction
 from neve.domain.sessions.spans import meets
-from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
-from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.delete_rows import delete_rows
 from neve.store.idempotency import answers_about, answers_with_paths
@@ -30,109 +28,79 @@ from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.core.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
 from neve.usecases.core.images.shown_images import ShownImages
-from neve.usecases.tell.requests.retract_job import ROUND_S
 from neve.usecases.work.compact.artifacts import artifacts_of
 from neve.usecases.work.export.withdraw_exports import overtaken_exports, withdraw_exports
-from neve.usecases.work.observe.observe_session import OutOfTime
-from neve.usecases.work.retract.documents.erase_revisions import stored_revisions
-from neve.usecases.work.retract.purge_packs import PacksPurge
+from neve.usecases.work.retract.documents.erase_revisions import erase_revisions, with_their_vectors
+from neve.usecases.work.retract.documents.revert_documents import revisions_to_erase
+from neve.usecases.work.retract.find_derived import touched_memories
+from neve.usecases.work.retract.purge_packs import DerivedRows
+from neve.usecases.work.retract.retracting import ERASED, Retracting
 
 T = TypeVar("T")
 
 ROUND = 500
-"""Events or memories that are erased without a look at the time."""
+"""Events or client ids that are erased without a look at the time."""
 BATCH = 24
 """Rows of one transaction: of an event, its client id and its thinking below 100 actions."""
-READ_BATCH_SIZE = 100
-"""Memories of one read: a worker looks again at all that those before have erased."""
 DELETED = 16
 """Memories of one transaction: each takes up to five actions."""
+REVISIONS_AT_ONCE = 100
+"""*Chosen*: revisions of documents that are erased without a look at the time: each takes some 50 ms."""
+COUNTED = ("events", "images", "documents", "revisions", "memories", "vectors", "summaries", "packs", "exports")
 
 
-@dataclass
-class Receipt:
-    """The receipt: how many of each were removed, by all workers that ended in time; ``left``: what was found of them
-    afterwards, which is nothing. ``withdrawing``: whether the exports are on, behind all the others: an export that
-    begins from then on reads none of it."""
-
-    events: int = 0
-    images: int = 0
-    documents: int = 0
-    revisions: int = 0
-    memories: int = 0
-    vectors: int = 0
-    summaries: int = 0
-    packs: int = 0
-    exports: int = 0
-    left: int = 0
-    withdrawing: bool = False
-
-    @property
-    def counts(self) -> dict[str, int]:
-        return {name: value for name, value in vars(self).items() if name not in ("left", "withdrawing")}
-
-    def as_result(self) -> dict[str, object]:
-        return {**self.counts, "rebuilt_packs": [], "verified": self.left == 0}
-
-
-def erase_retracted(
-    scope: SessionScope,
-    incarnation: int,
-    retraction: Retraction,
-    receipt: Receipt,
-    packs: PacksPurge,
-    seconds_left: SecondsLeft = for_ever,
-) -> None:
-    """Erase everything. ``receipt``, ``packs``: of what workers before this one have removed; this one's is added.
-    Raises OutOfTime, whenever less than ``ROUND_S`` is left behind some of it: the next call finds what is left. Raises
-    UserErased, StoreUnavailable."""
-    _Erasing(scope, incarnation, retraction, receipt, packs, seconds_left).run()
+def erase_retracted(work: Retracting, made: DerivedRows) -> None:
+    """Erase everything, and note the receipt: how many of each were removed, by all workers that ended in time, and
+    whether none of it is found afterwards. Raises OutOfTime, whenever little time is left behind some of it: the next
+    call finds what is left. Raises UserErased, StoreUnavailable."""
+    _Erasing(work, made).run()
+    counts = work.counts
+    receipt: dict[str, object] = {name: counts[name] for name in COUNTED}
+    receipt["vectors"] = counts["vectors"] + counts["document_vectors"]
+    work.note(ERASED, result={"erased": receipt | {"rebuilt_packs": [], "verified": not counts["left"]}})
 
 
 @dataclass
 class _Erasing:
-    scope: SessionScope
-    incarnation: int
-    retraction: Retraction
-    receipt: Receipt
-    packs: PacksPurge
-    seconds_left: SecondsLeft
+    work: Retracting
+    made: DerivedRows
 
     def __post_init__(self) -> None:
-        self.made = self.packs.made
+        self.scope, self.incarnation = self.work.scope, self.work.incarnation
+        self.retraction, self.counts = self.work.retraction, self.work.counts
         self.shown = ShownImages(self.scope)
 
     def run(self) -> None:
+        """Erase in the order in which what is left can be found: memories by the words of events, and what was made of
+        another memory or revision before that."""
+        table, keys = self.scope.ports.table, self.scope.keys
+        for ids in _batched(sorted(touched_memories(self.work), reverse=True), DELETED):
+            self.counts["memories"] += transact(self.scope.ports, partial(self._delete, ids))
+            self.work.need_time()
+        for revisions in _batched(revisions_to_erase(self.work), REVISIONS_AT_ONCE):
+            erasing = partial(erase_revisions, self.scope, revisions)
+            erased, vectors = with_their_vectors(self.scope, revisions, erasing)
+            self.counts.update(revisions=erased, document_vectors=vectors)
+            self.work.need_time()
         for events in _batched(self._events(), ROUND):
             self._erase_events(events)
-            self._need_time()
+            self.work.need_time()
         transact(self.scope.ports, self._forget_messages)
         for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
             for batch in _batched(clients, BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
-            self._need_time()
-        for memories in _batched(self._memories(sorted(self.made.touched)), ROUND):
-            self._erase_memories(memories)
-            self._need_time()
-        delete_rows(self.scope.ports.table, list(self._answers_about_memories()))
-        # whose documents are gone by now: none that is kept from here on can name one of theirs
-        delete_rows(self.scope.ports.table, list(answers_with_paths(self.scope.ports.table, self.scope.keys)))
+            self.work.need_time()
+        memories = self.made.touched.union(filter(is_own_memory_id, self.made.gone))
+        delete_rows(table, list(answers_about(table, keys, memories)))
+        if self.work.listed("changed") or self.made.gone:
+            # whose documents are gone by now: none that is kept from here on can name one of theirs
+            delete_rows(table, list(answers_with_paths(table, keys)))
         self._erase_summaries()
-        self._erase_packs()
         self._withdraw_exports()
-        self.receipt.left = sum(1 for _ in self._events()) + sum(1 for _ in self._memories(sorted(self.made.touched)))
-        self.receipt.left += sum(1 for _ in self._left_client_ids())
-        self.receipt.left += sum(1 for _ in self._answers_about_memories())
-        self.receipt.left += sum(1 for _ in self._summaries())
-        self.receipt.left += self.packs.left
-        self.receipt.left += sum(1 for _ in stored_revisions(self.scope, sorted(self.made.revisions)))
-        self.receipt.left += sum(1 for _ in overtaken_exports(self.scope))
-
-    def _need_time(self) -> None:
-        """Check that there is time for more: behind each part of which something was left, and not before it, so that
-        every worker gets on. Raises OutOfTime."""
-        if self.seconds_left() < ROUND_S:
-            raise OutOfTime
+        for ids in _batched(touched_memories(self.work), ROUND):
+            self.counts["left"] += len(table.get_many(list(map(keys.memory, ids))))
+        self.counts["left"] += sum(1 for _ in self._events()) + len(revisions_to_erase(self.work))
+        self.counts["left"] += sum(1 for _ in overtaken_exports(self.scope))
 
     # --- events ---------------------------------------------------------------------------------
 
@@ -147,14 +115,15 @@ class _Erasing:
         """Erase some events: vectors and documents first, as what the event's row says is how they are found; images
         behind it, so that of two events that show one, the last to be blanked finds no other."""
         scope, events = self.scope, [rows.read_event(item) for item in items]
-        self._erase_vectors({text for event in events for text in texts_of_event(scope.session, event)})
+        texts = {text for event in events for text in texts_of_event(scope.session, event)}
+        self.counts["vectors"] += erase_vectors(scope.ports.table, scope.keys, texts)
         documents = [scope.keys.document(path) for path in artifacts_of(scope, self.incarnation, events)]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         delete_rows(scope.ports.table, documents)
         for batch in batches(items, item_bytes, most=BATCH):
             transact(scope.ports, partial(self._blank, batch))
-        self.receipt.events += sum(not event.erased for event in events)
-        self.receipt.documents += len(documents)
+        self.counts["events"] += sum(not event.erased for event in events)
+        self.counts["documents"] += len(documents)
         self._remove_images(items)
 
     def _remove_images(self, items: Sequence[Item]) -> None:
@@ -163,9 +132,9 @@ class _Erasing:
         images = {image for item in items for image in rows.images_of_row(item)}
         for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
             gone = frozenset(part)
-            self.receipt.images += len(remove_images(self.scope, gone, sent=True, shown=self.shown))
+            self.counts["images"] += len(remove_images(self.scope, gone, sent=True, shown=self.shown))
             note_removed(self.scope, items, gone)
-            self._need_time()
+            self.work.need_time()
 
     def _blank(self, items: Sequence[Item]) -> None:
         """Write the rows without their words, the client ids without what they were bound to."""
@@ -185,9 +154,9 @@ class _Erasing:
         """Remove what the session knows the messages again by: a digest of few words can be turned back into them.
         Raises Conflict."""
         table, keys = self.scope.ports.table, self.scope.keys
-        head = rows.read_head(table.get(keys.head))
-        still_there(head, self.incarnation)
         if puts := forgotten(table, keys, (self.retraction.span,)):
+            head = rows.read_head(table.get(keys.head))
+            still_there(head, self.incarnation)
             table.write([rows.check_head(keys, head), *puts])
 
     def _left_client_ids(self) -> Iterator[Item]:
@@ -209,27 +178,11 @@ class _Erasing:
         if ops := _unbound(found.values()):
             self.scope.ports.table.write([rows.check_head(self.scope.keys, head), *ops])
 
-    def _erase_vectors(self, texts: Set[str]) -> None:
-        self.receipt.vectors += erase_vectors(self.scope.ports.table, self.scope.keys, texts)
-
     # --- memories -------------------------------------------------------------------------------
 
-    def _memories(self, ids: Sequence[str]) -> Iterator[Memory]:
-        for batch in _batched(ids, READ_BATCH_SIZE):
-            found = self.scope.ports.table.get_many([self.scope.keys.memory(i) for i in batch])
-            yield from map(rows.read_memory, found.values())
-
-    def _erase_memories(self, memories: Sequence[Memory]) -> None:
-        texts = set[str]().union(*map(texts_of_memory, memories))
-        self._erase_vectors(texts)
-        for batch in _batched((memory.id for memory in memories), DELETED):
-            transact(self.scope.ports, partial(self._delete, batch))
-        self.receipt.memories += len(memories)
-        # a worker that was embedding one takes away what it has kept where it finds the row gone
-        self._erase_vectors(texts)
-
-    def _delete(self, ids: Sequence[str]) -> None:
-        """Delete memories in one transaction. The stream takes their passages out of the index."""
+    def _delete(self, ids: Sequence[str]) -> int:
+        """Delete memories in one transaction, and give how many there were. Their vectors go behind the row that tells
+        the index of it, as those of any memory. Raises Conflict."""
         keys = self.scope.keys
         found = self.scope.ports.table.get_many([keys.head, *map(keys.memory, ids)])
         head = rows.read_head(found.pop(keys.head, None))
@@ -238,12 +191,13 @@ class _Erasing:
         memories = [rows.read_memory(item) for item in found.values()]
         for memory in memories:
             ops += [
-                *deleted_ops(keys, memory, self.scope.ports.clock.now()),
+                *deleted_ops(keys, memory, self.scope.ports.clock.now(), texts_of_memory(memory)),
                 rows.put_deleted_memory(keys, memory, self.retraction.id, left_of_memory(memory)),
             ]
         ops += self._left_places(memories)
         if ops:
             self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+        return len(memories)
 
     def _left_places(self, memories: Sequence[Memory]) -> list[WriteOp]:
         """Give the deletions of facts' places: a place is named by a hash of what was said there."""
@@ -251,13 +205,6 @@ class _Erasing:
         places = self.scope.ports.table.get_many(list(facts)) if facts else {}
         own = {memory.id for memory in memories}
         return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]
-
-    def _answers_about_memories(self) -> Iterator[Key]:
-        """Find answers about these memories, also about those that an earlier worker deleted before it died, and what
-        others had deleted before."""
-        return answers_about(
-            self.scope.ports.table, self.scope.keys, self.made.touched | self.made.retained | self.made.gone_memories
-        )
 
     # --- summaries ------------------------------------------------------------------------------
 
@@ -269,7 +216,7 @@ class _Erasing:
         old = list(self._summaries())
         for job_id in {item["job_id"] for item in old if is_summary_key(item["sk"]) and "job_id" in item}:
             transact(self.scope.ports, partial(self._without_summary, job_id))
-        self.receipt.summaries += delete_rows(table, [key_of(item) for item in old])
+        self.counts["summaries"] += delete_rows(table, [key_of(item) for item in old])
 
     def _summaries(self) -> Iterator[Item]:
         """Read those summaries, and what stands in for them."""
@@ -286,21 +233,14 @@ class _Erasing:
             left = {name: value for name, value in job.result.items() if name != "summary"}
             self.scope.ports.table.write([rows.put_job(self.scope.keys, replace(job, result=left))])
 
-    # --- packs and exports ----------------------------------------------------------------------
-
-    def _erase_packs(self) -> None:
-        """Purge packs of any session of the user. They are rebuilt when what is left of the touched rows has been
-        written."""
-        try:
-            self.packs.run(self.scope, self.seconds_left)
-        finally:
-            self.receipt.packs += self.packs.versions
+    # --- exports --------------------------------------------------------------------------------
 
     def _withdraw_exports(self) -> None:
-        for _ in withdraw_exports(self.scope, self.incarnation, moved=self.receipt.withdrawing):
-            self.receipt.withdrawing = True
-            self.receipt.exports += 1
-            self._need_time()
+        """Withdraw them behind all the others: an export that begins from then on reads none of it."""
+        for _ in withdraw_exports(self.scope, self.incarnation, moved=bool(self.counts["withdrawing"])):
+            self.counts["withdrawing"] = 1
+            self.counts["exports"] += 1
+            self.work.need_time()
 
 
 def _unbound(clients: Iterable[Item]) -> list[WriteOp]:

@@ -24,6 +24,7 @@ from neve.store.keys import MEMORY, deleted_memory_id
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.core.memories.candidates import READ_BATCH_SIZE
+from neve.usecases.work.retract.retracting import Retracting
 
 SKEW = timedelta(hours=1)
 """A memory's id holds the time of the worker that made it, the session's start that of the process that opened it."""
@@ -56,6 +57,14 @@ def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) 
     weighing = _Weighing(scope, rows.read_session(found[keys.session_head]), head.gen)
     weighing.read(rows.read_marker(found[keys.marker]))
     return weighing.weighed(retraction)
+
+
+def touched_memories(work: Retracting) -> frozenset[str]:
+    """Give the ids of the memories that are to be erased and are still there, as this worker has found them, or finds
+    them now. Raises UserErased."""
+    if work.touched is None:
+        work.touched = find_derived(work.scope, work.incarnation, work.retraction).touched
+    return work.touched
 
 
 def made_since(scope: SessionScope, session: SessionHead) -> str:

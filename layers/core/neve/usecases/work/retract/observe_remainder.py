@@ -32,7 +32,6 @@ from neve.usecases.core.lag.note_model import noting_the_model
 from neve.usecases.core.privacy.screen_answers import screen_observed
 from neve.usecases.core.tenants.usage import answer_cost
 from neve.usecases.tell.memories.fact_writes import FactWrites
-from neve.usecases.tell.requests.retract_job import NARROWED, has_more_to_read, note, read, with_next_to_read
 from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_if_lost
 from neve.usecases.work.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.work.observe.images import Pictured, pictures_with_room
@@ -43,6 +42,7 @@ from neve.usecases.work.observe.refusals import REFUSED_IN_A_ROW, counted, noted
 from neve.usecases.work.observe.report import ObservationReport
 from neve.usecases.work.observe.said_in_session import said_in_pass
 from neve.usecases.work.retract.find_derived import made_since
+from neve.usecases.work.retract.retracting import Retracting
 from neve.usecases.work.retract.settled_facts import without_settled
 
 
@@ -58,7 +58,8 @@ class Left:
 @dataclass(frozen=True)
 class Narrowed:
     """The state of what the observer has refused of what is left, or gave no usable answer about: ``most``, ``refused``
-    and ``unusable`` as ``pass_limit``, ``refused`` and ``unusable`` of a session's marker."""
+    and ``unusable`` as ``pass_limit``, ``refused`` and ``unusable`` of a session's marker; in the job's state until a
+    pass is committed."""
 
     most: int | None = None
     refused: tuple[RefusedEvent, ...] = ()
@@ -66,51 +67,45 @@ class Narrowed:
 
     @classmethod
     def of(cls, state: dict[str, Any]) -> Narrowed:
-        kept = state.get(NARROWED, {})
+        kept = state.get("narrowed", {})
         refused = tuple(RefusedEvent(**one) for one in kept.get("refused", ()))
         unusable = kept.get("unusable")
         return cls(kept.get("most"), refused, tuple(unusable) if unusable else None)
 
 
-def next_left(scope: SessionScope, job_id: str) -> tuple[Left, Narrowed] | None:
-    """Read what is to be read next; None where nothing is. Raises UserErased, JobEnded, StoreUnavailable."""
-    job = read(scope, job_id)
-    if not job.state.get("again") and has_more_to_read(job):
-        job = note(scope, job_id, with_next_to_read)
+def next_left(job: Job) -> tuple[Left, Narrowed] | None:
+    """Say what is to be read next; None where nothing is."""
     again = job.state.get("again", ())
     return (Left(*again[0]), Narrowed.of(job.state)) if again else None
 
 
-def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written: str | None = None) -> Job:
-    """Give the job once ``left`` was read up to a seq. ``new``: what was not observed of it."""
-    again = [one for one in job.state.get("again", ()) if one[0] != left.memory_id]
+def moved_on(job: Job, left: Left, read_to: int, new: ObservationReport, written: str | None = None) -> dict[str, Any]:
+    """Give what the job says once ``left`` was read up to a seq. ``new``: what was not observed of it."""
+    again = [one for one in job.state["again"] if one[0] != left.memory_id]
     if read_to < left.last:
         again.insert(0, [left.memory_id, read_to + 1, left.last])
     ids = [*job.result.get("written", ()), *([written] if written else [])]
     so_far = ObservationReport.going_on(job.result)
     so_far.also_left_out(new)
     counts = so_far.left_out() | ({"redacted": so_far.redacted} if so_far.redacted else {})
-    state = {name: value for name, value in job.state.items() if name != NARROWED}
-    return replace(job, state={**state, "again": again}, result={**job.result, "written": ids, **counts})
+    return {"again": again, "narrowed": {}, "result": {"written": ids, **counts}}
 
 
-def observe_remainder(
-    scope: SessionScope, incarnation: int, job_id: str, report: ObservationReport, seconds_left: SecondsLeft
-) -> None:
+def observe_remainder(work: Retracting, report: ObservationReport) -> None:
     """Observe until nothing of the job's is left to read. ``report`` hears what was not observed, which is in the job's
     result, too. Raises OutOfTime before an answer that the worker's time would not do for, LeaseHeld, LeaseLost,
     UserErased, ModelUnavailable, ModelRefused, StoreUnavailable; what was committed stays, and the job knows the
     rest."""
-    if next_left(scope, job_id) is None:
+    if next_left(work.job) is None:
         return
-    leased = take_lease(scope)
-    token, seconds_left = leased.lease_token, within_lease(scope, leased, seconds_left)
+    leased = take_lease(work.scope)
+    token, seconds_left = leased.lease_token, within_lease(work.scope, leased, work.seconds_left)
     try:
-        while (found := next_left(scope, job_id)) is not None:
+        while (found := next_left(work.job)) is not None:
             left, narrowed = found
-            _Again(scope, incarnation, token, job_id, left, report, seconds_left, narrowed).run()
+            _Again(work.scope, work.incarnation, token, work, left, report, seconds_left, narrowed).run()
     finally:
-        release_lease(scope, token)
+        release_lease(work.scope, token)
 
 
 @dataclass(frozen=True)
@@ -137,7 +132,7 @@ class _Again:
     scope: SessionScope
     incarnation: int
     token: int
-    job_id: str
+    work: Retracting
     left: Left
     report: ObservationReport
     seconds_left: SecondsLeft
@@ -174,7 +169,7 @@ class _Again:
             raise OutOfTime
 
     def _end_empty(self) -> None:
-        note(self.scope, self.job_id, lambda job: moved_on(job, self.left, self.left.last, self.new))
+        self.work.note(**moved_on(self.work.job, self.left, self.left.last, self.new))
         self._tell_report()
 
     def _tell_report(self) -> None:
@@ -202,7 +197,7 @@ class _Again:
 
     def _keep(self, narrowed: Narrowed) -> None:
         """Note what was refused for the next worker."""
-        note(self.scope, self.job_id, lambda job: replace(job, state={**job.state, NARROWED: asdict(narrowed)}))
+        self.work.note(narrowed=asdict(narrowed))
 
     def _read(self) -> _Shown:
         """Read what the observer is shown, at most as much as a pass may hold."""
@@ -248,13 +243,14 @@ class _Again:
             self.token,
             observed,
             read,
-            job_id=self.job_id,
+            work=self.work,
             left=self.left,
             read_to=read_to,
             new=new,
         )
         with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
             new.facts_left_out += commit.write().facts_left_out
+        self.work.read_again()
         self.new = new
         self._tell_report()
         return read_to
@@ -303,7 +299,7 @@ class _Commit(PassCommit):
     """The commit of a bounded pass: the marker stays, and the row stands where its events do. ``before``: the
     observation's row, where this attempt has found it."""
 
-    job_id: str
+    work: Retracting
     left: Left
     read_to: int
     new: ObservationReport
@@ -318,12 +314,12 @@ class _Commit(PassCommit):
         return without_settled(self.scope, rows.read_marker(found[keys.marker]), super()._facts_left(found), since)
 
     def _beside(self, memory: Memory | None) -> list[WriteOp]:
-        job = read(self.scope, self.job_id)
         new = replace(self.new, facts_left_out=self.new.facts_left_out + self._without_room)
-        job = moved_on(job, self.left, self.read_to, new, memory.id if memory else None)
+        self.work.read_again()
+        noted = moved_on(self.work.job, self.left, self.read_to, new, memory.id if memory else None)
         # no writer changes or deletes it between that look and the commit
         unchanged = [Check(key_of(row), Version(row["version"])) for row in self.before]
-        return [rows.put_job(self.scope.keys, job), *unchanged]
+        return [self.work.put(**noted), *unchanged]
 
     def _memory(self, memory_id: str, observed: Observed, timezone: str) -> Memory | None:
         memory = super()._memory(memory_id, observed, timezone)

@@ -6,16 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from neve.domain.memories.fact_statements import with_room_for, with_statement, without_retracted
 from neve.domain.memories.live_rows import LivePlace, live_places
+from neve.domain.memories.made_of import whole_range
 from neve.domain.memories.text import observed_date, time_of_day
-from neve.domain.records.jobs import Job
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
-from neve.domain.records.retractions import Retraction
 from neve.domain.retract.derived import named_by
 from neve.domain.times import iso
-from neve.observing import SecondsLeft, for_ever
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
 from neve.store import rows
@@ -24,104 +23,83 @@ from neve.store.memories import memories_of
 from neve.store.transact import Rounds, transact
 from neve.usecases.core.memories.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
 from neve.usecases.tell.memories.fact_place import holds
-from neve.usecases.tell.requests.retract_job import (
-    KEPT,
-    REPLACED,
-    ROUND_S,
-    TOUCHED,
-    after,
-    is_done,
-    note,
-    place_to_read,
-    read,
-    to_note,
-    to_read,
-)
-from neve.usecases.work.observe.observe_session import OutOfTime
 from neve.usecases.work.retract.find_derived import Weighed, by_ids, find_derived
+from neve.usecases.work.retract.retracting import REPLACED, Retracting
 
 BUSY_S, BUSY_TIMES = 1.0, 5
 """How long and how often another replacement of the user is waited for: one takes a second, and words stay visible
 meanwhile."""
 
 
-def replace_derived(
-    scope: SessionScope,
-    incarnation: int,
-    retraction: Retraction,
-    job: Job,
-    seconds_left: SecondsLeft = for_ever,
-) -> Job:
-    """Replace what was made of the events, and give the ``job`` once readers see nothing any more of it. What is to be
-    read again is in its state by then.
+def replace_derived(work: Retracting) -> None:
+    """Replace what was made of the events, so that readers see nothing any more of it. What is to be read again is in
+    the job's state by then.
 
     Raises OutOfTime behind one of several replacements, UserErased, ReplacementBusy, StoreUnavailable, and 409
     ``conflict`` where others change the rows each time."""
-    busy, rounds = 0, Rounds(scope.ports)
-    while not is_done(job, REPLACED):
+    busy, rounds = 0, Rounds(work.scope.ports)
+    while not work.is_done(REPLACED):
         rounds.begin()
-        seen = find_derived(scope, incarnation, retraction)
+        seen = find_derived(work.scope, work.incarnation, work.retraction)
+        work.touched = seen.touched
         if seen.outcome.changed:
-            _change_statements(scope, incarnation, seen)
+            _change_statements(work.scope, work.incarnation, seen)
         elif seen.retained or seen.heirs:
-            _keep(scope, incarnation, job.id, seen)
+            _keep(work, seen)
         elif not seen.outcome.leave:
-            return note(scope, job.id, partial(_noted, seen, retraction, restored=0))
+            work.note(REPLACED, **_noted(work, seen, restored=0))
         else:
             try:
-                _replace(scope, incarnation, retraction, job.id, seen)
+                _replace(work, seen)
             except SourcesReplaced:
                 pass
             except ReplacementBusy:
                 busy += 1
                 if busy > BUSY_TIMES:
                     raise
-                scope.ports.clock.sleep(BUSY_S)
+                work.scope.ports.clock.sleep(BUSY_S)
+                work.read_again()
             else:
-                if seen.outcome.more and seconds_left() < ROUND_S:
-                    raise OutOfTime
-                rounds = Rounds(scope.ports)
-        job = read(scope, job.id)
-    return job
+                if seen.outcome.more:
+                    work.need_time()
+                rounds = Rounds(work.scope.ports)
 
 
-def _replace(scope: SessionScope, incarnation: int, retraction: Retraction, job_id: str, seen: Weighed) -> None:
-    now = scope.ports.clock.now()
+def _replace(work: Retracting, seen: Weighed) -> None:
+    scope, now = work.scope, work.scope.ports.clock.now()
     sources = [_with_tokens_and_day(scope, source, seen) for source in seen.outcome.back]
     copies = [_copy(source, f"mem_{scope.ports.ids.ulid(now)}", iso(now)) for source in sources]
     gone = {memory.id for memory in seen.outcome.leave}
     back = {source.id: copy.id for source, copy in zip(sources, copies, strict=True) if source.id not in gone}
-
-    noted = partial(_noted, seen, retraction, restored=len(copies))
-    # what the job is to say is written as far as it can be before anything else is: where it cannot, no reader waits
-    # for this replacement
-    transact(scope.ports, partial(to_note, scope, job_id, noted))
+    done = () if seen.outcome.more else (REPLACED,)
 
     def beside() -> list[WriteOp]:
-        return [*to_note(scope, job_id, noted)[1], *_places(scope, copies), *_held_again(scope, back)]
+        noted = work.put(*done, **_noted(work, seen, restored=len(copies)))
+        return [noted, *_places(scope, copies), *_held_again(scope, back)]
 
     wanted = Replacement(
         tuple(copies),
         seen.outcome.leave,
-        f"taken back ({retraction.reason})",
+        f"taken back ({work.retraction.reason})",
         scope.session,
         beside,
         _order(scope, copies),
     )
-    replace_rows(scope, incarnation, wanted)
+    replace_rows(scope, work.incarnation, wanted)
+    work.written()
 
 
-def _noted(seen: Weighed, retraction: Retraction, job: Job, *, restored: int) -> Job:
-    """Note the outcome in the job, with what was done before where it takes more than one replacement."""
-    outcome = seen.outcome
-    again = [place_to_read(memory) for memory in outcome.again]
-    superseded = job.result.get("superseded", 0) + len(outcome.leave)
-    result = {"superseded": superseded, "restored": job.result.get("restored", 0) + restored}
-    state = {**to_read(job, again), "flipped": superseded > 0}
-    if outcome.more:
-        return replace(job, status="running", state=job.state | state, result=job.result | result)
-    touched = {TOUCHED: sorted(seen.touched.union(job.state.get(TOUCHED, ())))} if retraction.erases else {}
-    return after(job, REPLACED, result, **state, **touched)
+def _noted(work: Retracting, seen: Weighed, *, restored: int) -> dict[str, Any]:
+    """Give what the job is to say, with what was done before where it takes more than one replacement."""
+    before = work.job.result
+    superseded = before.get("superseded", 0) + len(seen.outcome.leave)
+    result = {"superseded": superseded, "restored": before.get("restored", 0) + restored}
+    again = [*work.listed("again"), *map(_place_to_read, seen.outcome.again)]
+    return {"result": result, "again": again, "flipped": superseded > 0}
+
+
+def _place_to_read(observation: Memory) -> list[Any]:
+    return [observation.id, *whole_range(observation, observation.provenance.session_id)]
 
 
 # --- statements -----------------------------------------------------------------------------------
@@ -144,16 +122,13 @@ def _change_statements(scope: SessionScope, incarnation: int, seen: Weighed) -> 
         transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
 
 
-def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> None:
+def _keep(work: Retracting, seen: Weighed) -> None:
     """Erase from a fact that something else has replaced, and that was said elsewhere, too, all but what was said
     there: should what replaced it be taken back, it holds again, and so does what a fact had replaced that is erased as
     a whole. The job knows it first, because packs may hold the words as they were. Raises UserErased."""
-    now = iso(scope.ports.clock.now())
+    scope, now = work.scope, iso(work.scope.ports.clock.now())
     retained = {one.id: _with_tokens_and_day(scope, one, seen) for one in seen.retained}
     heirs = {one.id: one for one in seen.heirs}
-
-    def noted(job: Job) -> Job:
-        return replace(job, state={**job.state, KEPT: sorted({*job.state.get(KEPT, ()), *retained})})
 
     def changed(memory: Memory) -> Memory:
         if memory != seen.memories[memory.id]:
@@ -163,10 +138,10 @@ def _keep(scope: SessionScope, incarnation: int, job_id: str, seen: Weighed) -> 
         one = replace(retained[memory.id], embedding_state=EmbeddingState.PENDING)
         return replace(one, rev=memory.rev + 1, rev_at=now, words_at=None)
 
-    note(scope, job_id, noted)
+    work.note(kept=sorted({*work.listed("kept"), *retained}))
     ids = [*retained, *(i for i in heirs if i not in retained)]
     for start in range(0, len(ids), BATCH):
-        transact(scope.ports, partial(_rewrite, scope, incarnation, ids[start : start + BATCH], changed))
+        transact(scope.ports, partial(_rewrite, scope, work.incarnation, ids[start : start + BATCH], changed))
 
 
 def _rewrite(scope: SessionScope, incarnation: int, ids: Sequence[str], change: Callable[[Memory], Memory]) -> None:

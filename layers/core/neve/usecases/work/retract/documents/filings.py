@@ -3,7 +3,7 @@ withdrawn, and the cursor moves back (docs/rules/retract.md#documents)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Set
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 
 from neve.domain.librarian.account import changed_by_people
@@ -24,18 +24,17 @@ from neve.store.idempotency import answers_about
 from neve.store.incarnation import still_there
 from neve.store.keys import PROPOSAL
 from neve.store.partitions import all_rows
-from neve.usecases.tell.requests.retract_job import EMPTIED, read, read_list
+from neve.usecases.work.retract.retracting import Retracting
 
 
 @dataclass
 class Filings:
-    """The filings of sessions that a retraction moves back. ``emptied``: of the job, at that version."""
+    """The filings of sessions that a retraction moves back."""
 
     scope: SessionScope
     incarnation: int
     retraction: Retraction
-    job_id: str
-    emptied: tuple[int, Set[str]] | None = None
+    work: Retracting
 
     def withdraw(self, sessions: Collection[str]) -> None:
         """Withdraw what waits of sessions that are filed again: it is asked for again. A deletion leaves nothing either
@@ -98,7 +97,9 @@ class Filings:
         head = read_document(item) if item else None
         if head is None or head.id != filing.document_id:  # its words are not kept where nothing stands
             moved = replace(moved, document_path=None)
-            gone = keys.document_place(filing.document_id) not in found and filing.document_id in self._read_emptied()
+            gone = keys.document_place(filing.document_id) not in found and filing.document_id in self.work.listed(
+                "emptied"
+            )
             return replace(moved, document_id=None, document_rev=None) if gone else moved
         if head.provenance.by != "assistant":
             return moved
@@ -112,14 +113,6 @@ class Filings:
             item = self.scope.ports.table.get(self.scope.keys.memory(summary.superseded_by))
             summary = rows.read_memory(item) if item else None
         return summary
-
-    def _read_emptied(self) -> Set[str]:
-        """Give the emptied documents as the job says by now. For many sessions it is asked, and seldom says anything
-        new."""
-        job = read(self.scope, self.job_id)
-        if self.emptied is None or self.emptied[0] != job.version:
-            self.emptied = job.version, frozenset(read_list(self.scope, job, EMPTIED))
-        return self.emptied[1]
 
 
 def _left_with_retraction(summary: Memory | None, session: str, spans: Spans, gen: int) -> bool:
