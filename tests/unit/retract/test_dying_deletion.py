@@ -23,7 +23,7 @@ from tests.unit.dying import Dead, die_behind
 from tests.unit.world import World, observed_line
 
 MARKER = b"zqmarker"
-WRITES = 28
+WRITES = 27
 """One more than the job has."""
 
 

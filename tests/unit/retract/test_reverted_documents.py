@@ -570,5 +570,7 @@ def test_what_a_person_wrote_and_deleted_was_made_of_no_message(world: LibraryWo
         delete_document(world.user(), path, None)
     message = retract(world, 3, 4, "deleted")
     taken = read_retraction(world.table.get(world.session.keys.retraction(message["retraction"])) or {})
-    assert deleted_before(world.session, taken) == {sarah: 2}, "of which a librarian's words were the first revision"
-    assert deleted_before(world.session, replace(taken, seq_from=5, seq_to=5)) == {}
+    assert deleted_before(world.session, taken, "0") == {sarah: 2}, (
+        "of which a librarian's words were the first revision"
+    )
+    assert deleted_before(world.session, replace(taken, seq_from=5, seq_to=5), "0") == {}

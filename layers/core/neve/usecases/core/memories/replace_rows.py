@@ -101,11 +101,11 @@ def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> lis
     """Replace the rows, and return the ids of the new ones once readers see them. Raises ReplacementBusy,
     SourcesReplaced, and what ``beside`` raises; StoreUnavailable leaves a state that the next replacement, or the
     sweep, resolves."""
-    head = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
+    head, job = transact(scope.ports, lambda: _begin(scope, incarnation, wanted))
     work = _Replacing(
         scope,
         head,
-        str(head.replacement_job),
+        job,
         tuple(m.id for m in wanted.new),
         tuple(m.id for m in wanted.old),
         wanted.session,
@@ -123,9 +123,9 @@ def replace_rows(scope: UserScope, incarnation: int, wanted: Replacement) -> lis
     return list(work.new_ids)
 
 
-def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
-    """Begin the replacement, and return the user's head, which names the replacement's job from now on. Raises
-    Conflict, ReplacementBusy, SourcesReplaced, UserErased."""
+def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> tuple[UserHead, Job]:
+    """Begin the replacement, and return the user's head, which names the replacement's job from now on, and that job,
+    both as they are stored. Raises Conflict, ReplacementBusy, SourcesReplaced, UserErased."""
     ports, keys = scope.ports, scope.keys
     found = ports.table.get_many([keys.head, *(keys.memory(memory.id) for memory in wanted.old)])
     head = rows.read_head(found.get(keys.head))
@@ -156,7 +156,7 @@ def _begin(scope: UserScope, incarnation: int, wanted: Replacement) -> UserHead:
     put_job.item.update(rows.due_keys("replace", keys, job.id, now) | {"tenant_id": keys.tenant})
     begun = replace(head, replacement_job=job.id, unheld=head.unheld or any(map(is_unheld, wanted.new)))
     ports.table.write([rows.put_head(keys, begun), put_job])
-    return replace(begun, version=head.version + 1)
+    return replace(begun, version=head.version + 1), replace(job, version=1)
 
 
 def _seen(memory: Memory) -> Seen:
@@ -186,23 +186,23 @@ def resolve_replacement(scope: UserScope, head: UserHead) -> None:
     state = job.state
     if state["lease_until"] > iso(scope.ports.clock.now()):
         raise ReplacementBusy(scope.user, job.id)
-    head = _taken_over(scope, head, job, item)
+    head, job = _taken_over(scope, head, job, item)
     sessions = state.get("sessions", [job.session_id])  # there was one to a replacement once
-    work = _Replacing(scope, head, job.id, tuple(state["new"]), tuple(state["old"]), job.session_id, tuple(sessions))
+    work = _Replacing(scope, head, job, tuple(state["new"]), tuple(state["old"]), job.session_id, tuple(sessions))
     if head.gen >= state["gen"]:
         work.sweep(state["reason"])
     else:
         work.undo("the worker died before readers saw anything; undone")
 
 
-def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> UserHead:
+def _taken_over(scope: UserScope, head: UserHead, job: Job, item: Item) -> tuple[UserHead, Job]:
     """Take the replacement over by moving the head to its next version, before anything else is done: a worker that was
     taken for dead and is not finds its fencing token gone, and the next worker finds a lease. Raises Conflict."""
     until = iso(scope.ports.clock.now() + timedelta(seconds=LEASE_S))
     put_job = rows.put_job(scope.keys, replace(job, state=job.state | {"lease_until": until}))
     put_job.item.update({name: item[name] for name in ("due_pk", "due_sk", "tenant_id")})
     scope.ports.table.write([rows.put_head(scope.keys, head), put_job])
-    return replace(head, version=head.version + 1)
+    return replace(head, version=head.version + 1), replace(job, version=job.version + 1)
 
 
 @dataclass
@@ -213,7 +213,7 @@ class _Replacing:
 
     scope: UserScope
     head: UserHead
-    job_id: str
+    job: Job
     new_ids: tuple[str, ...]
     old_ids: tuple[str, ...]
     session: str | None
@@ -249,13 +249,13 @@ class _Replacing:
     def flip(self, beside: Callable[[], list[WriteOp]] = _nothing_beside) -> None:
         """Let readers see the new rows from here on. Raises ReplacementBusy when the head is no longer ours, Conflict
         when the session's epoch row, or one beside it, moved."""
-        flipped = replace(self.head, gen=self.head.gen + 1, replaced_by=self.job_id, replaced_until=None)
+        flipped = replace(self.head, gen=self.head.gen + 1, replaced_by=self.job.id, replaced_until=None)
         ops: list[WriteOp] = [rows.put_head(self.scope.keys, flipped), *self._rebuild_due(), *beside()]
         try:
             self.scope.ports.table.write(ops)
         except Conflict as conflict:
             if 0 in conflict.failed and not self._follow_head():
-                raise ReplacementBusy(self.scope.user, self.job_id) from None
+                raise ReplacementBusy(self.scope.user, self.job.id) from None
             raise
         self.head = replace(flipped, version=self.head.version + 1)
 
@@ -312,7 +312,7 @@ class _Replacing:
                 self.scope.ports.table.write([Check(self.scope.keys.head, Version(version)), *ops])
             except Conflict:
                 if not self._follow_head():
-                    raise ReplacementBusy(self.scope.user, self.job_id) from None
+                    raise ReplacementBusy(self.scope.user, self.job.id) from None
                 if self.head.version == version:
                     raise
             else:
@@ -397,13 +397,8 @@ class _Replacing:
         keys, now = self.scope.keys, self.scope.ports.clock.now()
         until = iso(now + timedelta(seconds=REPLACED_TTL_S)) if seen else None
         closed = replace(self.head, replacement_job=None, replaced_until=until)
-        item = self.scope.ports.table.get(keys.job(self.job_id))
-        ops: list[WriteOp] = [rows.put_head(keys, closed)]
-        if item is not None:
-            job = rows.read_job(item)
-            done = replace(job, status=status, finished_at=iso(now), result=result)
-            ops.append(rows.put_job(keys, done))
-        return ops
+        done = replace(self.job, status=status, finished_at=iso(now), result=result)
+        return [rows.put_head(keys, closed), rows.put_job(keys, done)]
 
 
 def _insert(

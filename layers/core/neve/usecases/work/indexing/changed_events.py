@@ -13,6 +13,7 @@ from neve.domain.records.sessions import Span
 from neve.domain.sessions.spans import common
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
+from neve.ports.table import Item
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.incarnation import UserErased
@@ -30,10 +31,10 @@ def forget_retracted(data: Data, incarnation: int, retraction_id: str, *, left: 
     """Take the events of a retraction, and their words, out of the index. Every step may be repeated; how far it has
     come is on the retraction's row. ``left``: how long the worker may still run. Raises
     IndexingOutOfTime, StoreUnavailable."""
-    table, own = data.ports.table, data.keys.retraction(retraction_id)
+    table, own, read = data.ports.table, data.keys.retraction(retraction_id), list[Item]()
 
     def note(to: int) -> None:
-        item = table.get(own)
+        item = read.pop() if read else table.get(own)
         if item is None:
             raise UserErased
         now = rows.read_retraction(item)
@@ -45,6 +46,7 @@ def forget_retracted(data: Data, incarnation: int, retraction_id: str, *, left: 
         if item is None:
             return
         retraction = rows.read_retraction(item)
+        read.append(item)
         for step in batches_of_span((max(retraction.seq_from, retraction.forgotten_to + 1), retraction.seq_to)):
             if left() < RESERVE_S:
                 raise IndexingOutOfTime
@@ -82,6 +84,7 @@ def write_beside(data: Data, log: IndexedLog, span: Span) -> None:
 
 def _passages_beside(log: IndexedLog, span: Span) -> list[Passage]:
     """Make their passages as a worker that indexes just those makes them."""
+    log = replace(log, known=[])
     first, last = next(hole for hole in log.gone if hole[0] <= span[0] <= hole[1])
     sides = [log.nearest(first, -1), log.nearest(last, 1)]
     return [

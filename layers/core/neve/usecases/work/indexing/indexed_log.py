@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from neve.domain.indexing.passage import MAX_FOLLOWING, version_at
 from neve.domain.indexing.utterances import Utterance, utterance_of
 from neve.domain.records.epochs import SessionEpoch
-from neve.domain.records.sessions import Spans
+from neve.domain.records.sessions import Span, Spans
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import joined, without
 from neve.ports.engines import IndexingPorts, WordsPorts
@@ -34,13 +34,15 @@ a vector in."""
 
 @dataclass(frozen=True, slots=True)
 class IndexedLog:
-    """A log at one time. ``row``: how far it is indexed. ``epoch``: what was taken back, and what is removed."""
+    """A log at one time. ``row``: how far it is indexed. ``epoch``: what was taken back, and what is removed.
+    ``known``: parts that were read, for a caller that looks at the same part several times; None: each is read."""
 
     table: Table
     keys: SessionKeys
     head: UserHead
     row: IndexedRow
     epoch: SessionEpoch
+    known: list[tuple[Span, list[Item]]] | None = None
 
     @property
     def gone(self) -> Spans:
@@ -82,9 +84,16 @@ class IndexedLog:
         return at
 
     def _read(self, first: int, last: int) -> list[Item]:
-        parts = without((max(1, first), last), self.gone)
-        read = (all_rows(self.table, self.keys.log, between=self.keys.events(*part), page=2 * REACH) for part in parts)
-        return [item for part in read for item in part]
+        return [item for part in without((max(1, first), last), self.gone) for item in self._read_part(*part)]
+
+    def _read_part(self, first: int, last: int) -> list[Item]:
+        for (begins, ends), items in self.known or ():
+            if begins <= first and last <= ends:
+                return [item for item in items if first <= item["seq"] <= last]
+        found = [*all_rows(self.table, self.keys.log, between=self.keys.events(first, last), page=2 * REACH)]
+        if self.known is not None:
+            self.known.append(((first, last), found))
+        return found
 
     def _uttered(self, items: Iterable[Item]) -> Iterator[Utterance]:
         for item in items:

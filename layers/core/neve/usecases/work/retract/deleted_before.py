@@ -10,25 +10,20 @@ from neve.domain.records.retractions import Retraction
 from neve.ports.table import key_of
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.incarnation import UserErased
 from neve.store.keys import DELETED_DOCUMENT, deleted_document_id, deleted_memory_id
 from neve.store.partitions import all_rows
-from neve.usecases.work.retract.find_derived import made_since
 
 
-def deleted_before(scope: SessionScope, retraction: Retraction) -> dict[str, int]:
+def deleted_before(scope: SessionScope, retraction: Retraction, since: str) -> dict[str, int]:
     """Give the last revs of memories and documents, by id, of those that may have been made of its events, which is so
-    of all where it is not known. Raises UserErased, StoreUnavailable."""
-    return dict(_memories(scope, retraction)) | dict(_documents(scope, retraction))
+    of all where it is not known. ``since``: the begin of the ids of what may have been made of the session. Raises
+    StoreUnavailable."""
+    return dict(_memories(scope, retraction, since)) | dict(_documents(scope, retraction))
 
 
-def _memories(scope: SessionScope, retraction: Retraction) -> Iterator[tuple[str, int]]:
+def _memories(scope: SessionScope, retraction: Retraction, since: str) -> Iterator[tuple[str, int]]:
     keys, table = scope.keys, scope.ports.table
-    item = table.get(keys.session_head)
-    if item is None:
-        raise UserErased
-    between = keys.deleted_since(made_since(scope, rows.read_session(item)))
-    for left in all_rows(table, keys.partition, between=between):
+    for left in all_rows(table, keys.partition, between=keys.deleted_since(since)):
         if meets_any(rows.read_left_sources(left), scope.session, retraction.span):
             yield deleted_memory_id(key_of(left)), rows.deleted_rev(left)
 

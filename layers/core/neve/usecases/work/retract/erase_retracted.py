@@ -13,6 +13,7 @@ from neve.domain.ids import is_own_memory_id
 from neve.domain.indexing.utterances import texts_of_event
 from neve.domain.memories.made_of import left_of_memory
 from neve.domain.memories.passages import texts_of_memory
+from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.memories import Kind, Memory
 from neve.domain.sessions.spans import meets
 from neve.ports.table import Delete, Item, Key, Put, Version, WriteOp, key_of
@@ -32,7 +33,6 @@ from neve.usecases.work.compact.artifacts import artifacts_of
 from neve.usecases.work.export.withdraw_exports import overtaken_exports, withdraw_exports
 from neve.usecases.work.retract.documents.erase_revisions import erase_revisions, with_their_vectors
 from neve.usecases.work.retract.documents.revert_documents import revisions_to_erase
-from neve.usecases.work.retract.find_derived import touched_memories
 from neve.usecases.work.retract.purge_packs import DerivedRows
 from neve.usecases.work.retract.retracting import ERASED, Retracting
 
@@ -68,13 +68,13 @@ class _Erasing:
     def __post_init__(self) -> None:
         self.scope, self.incarnation = self.work.scope, self.work.incarnation
         self.retraction, self.counts = self.work.retraction, self.work.counts
-        self.shown = ShownImages(self.scope)
+        self.shown, self.moved = ShownImages(self.scope), False
 
     def run(self) -> None:
         """Erase in the order in which what is left can be found: memories by the words of events, and what was made of
         another memory or revision before that."""
         table, keys = self.scope.ports.table, self.scope.keys
-        for ids in _batched(sorted(touched_memories(self.work), reverse=True), DELETED):
+        for ids in _batched(sorted(self.work.touched or (), reverse=True), DELETED):
             self.counts["memories"] += transact(self.scope.ports, partial(self._delete, ids))
             self.work.need_time()
         for revisions in _batched(revisions_to_erase(self.work), REVISIONS_AT_ONCE):
@@ -82,11 +82,15 @@ class _Erasing:
             erased, vectors = with_their_vectors(self.scope, revisions, erasing)
             self.counts.update(revisions=erased, document_vectors=vectors)
             self.work.need_time()
+        found = table.get(keys.epoch)
+        epoch = rows.read_epoch(found) if found else SessionEpoch(keys.session)
+        if epoch.covers_to is not None:
+            self._erase_summaries()
         for events in _batched(self._events(), ROUND):
             self._erase_events(events)
             self.work.need_time()
         transact(self.scope.ports, self._forget_messages)
-        for clients in _batched(map(key_of, self._left_client_ids()), ROUND):
+        for clients in _batched(map(key_of, self._left_client_ids(epoch)), ROUND):
             for batch in _batched(clients, BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
             self.work.need_time()
@@ -95,10 +99,7 @@ class _Erasing:
         if self.work.listed("changed") or self.made.gone:
             # whose documents are gone by now: none that is kept from here on can name one of theirs
             delete_rows(table, list(answers_with_paths(table, keys)))
-        self._erase_summaries()
         self._withdraw_exports()
-        for ids in _batched(touched_memories(self.work), ROUND):
-            self.counts["left"] += len(table.get_many(list(map(keys.memory, ids))))
         self.counts["left"] += sum(1 for _ in self._events()) + len(revisions_to_erase(self.work))
         self.counts["left"] += sum(1 for _ in overtaken_exports(self.scope))
 
@@ -137,7 +138,8 @@ class _Erasing:
             self.work.need_time()
 
     def _blank(self, items: Sequence[Item]) -> None:
-        """Write the rows without their words, the client ids without what they were bound to."""
+        """Write the rows without their words, the client ids without what they were bound to. With the last of them,
+        nothing is left that an export which begins from then on could read."""
         keys = self.scope.keys
         clients = [keys.client_id(item["client_id"]) for item in items if item.get("client_id")]
         found = self.scope.ports.table.get_many([keys.head, *map(key_of, items), *clients])
@@ -148,7 +150,9 @@ class _Erasing:
         ops += [rows.put_erased(item) for item in said]
         ops += [Delete(keys.thinking(item["seq"])) for item in said]
         if ops:
-            self.scope.ports.table.write([rows.check_head(keys, head), *ops])
+            moved = rows.put_head(keys, replace(head, deletions=head.deletions + 1))
+            self.scope.ports.table.write([moved, *ops])
+        self.moved = self.moved or bool(ops)
 
     def _forget_messages(self) -> None:
         """Remove what the session knows the messages again by: a digest of few words can be turned back into them.
@@ -159,12 +163,11 @@ class _Erasing:
             still_there(head, self.incarnation)
             table.write([rows.check_head(keys, head), *puts])
 
-    def _left_client_ids(self) -> Iterator[Item]:
+    def _left_client_ids(self, epoch: SessionEpoch) -> Iterator[Item]:
         """Read the client ids of events that retention has removed: their rows do not name them any more. They are
         looked through only where there may be some."""
         table, keys, (first, last) = self.scope.ports.table, self.scope.keys, self.retraction.span
-        item = table.get(keys.epoch)
-        if item is None or rows.read_epoch(item).removed_to < first:
+        if epoch.removed_to < first:
             return
         for client in all_rows(table, keys.log, prefix=CLIENT_ID):
             if "sha" in client and first <= client["seq"] <= last:
@@ -237,7 +240,8 @@ class _Erasing:
 
     def _withdraw_exports(self) -> None:
         """Withdraw them behind all the others: an export that begins from then on reads none of it."""
-        for _ in withdraw_exports(self.scope, self.incarnation, moved=bool(self.counts["withdrawing"])):
+        moved = self.moved or bool(self.counts["withdrawing"])
+        for _ in withdraw_exports(self.scope, self.incarnation, moved=moved):
             self.counts["withdrawing"] = 1
             self.counts["exports"] += 1
             self.work.need_time()

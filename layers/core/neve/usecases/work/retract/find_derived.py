@@ -59,12 +59,11 @@ def find_derived(scope: SessionScope, incarnation: int, retraction: Retraction) 
     return weighing.weighed(retraction)
 
 
-def touched_memories(work: Retracting) -> frozenset[str]:
-    """Give the ids of the memories that are to be erased and are still there, as this worker has found them, or finds
-    them now. Raises UserErased."""
-    if work.touched is None:
-        work.touched = find_derived(work.scope, work.incarnation, work.retraction).touched
-    return work.touched
+def weigh(work: Retracting) -> Weighed:
+    """Find what becomes of the memories by now, and note what is to be erased of them. Raises UserErased."""
+    seen = find_derived(work.scope, work.incarnation, work.retraction)
+    work.touched, work.since = seen.touched, made_since(work.scope, seen.sessions[work.scope.session])
+    return seen
 
 
 def made_since(scope: SessionScope, session: SessionHead) -> str:

@@ -11,7 +11,7 @@ from neve.usecases.core.pack.purge_versions import BEGINNING, OBJECTS, PurgePlac
 from neve.usecases.work.observe.observe_session import OutOfTime
 from neve.usecases.work.retract.deleted_before import deleted_before
 from neve.usecases.work.retract.documents.revert_documents import revisions_to_erase
-from neve.usecases.work.retract.find_derived import touched_memories
+from neve.usecases.work.retract.find_derived import weigh
 from neve.usecases.work.retract.retracting import ROUND_S, Retracting
 
 
@@ -66,7 +66,7 @@ def purge_unmade(work: Retracting) -> None:
 
 def _derived_rows(work: Retracting) -> DerivedRows:
     """Find what packs may hold. What others delete from here on is known to it already."""
-    touched, span = touched_memories(work), work.retraction.span
+    touched, span = work.touched if work.touched is not None else weigh(work).touched, work.retraction.span
     revisions = [*revisions_to_erase(work), *((str(one), int(rev)) for one, rev in work.listed("described"))]
-    gone = deleted_before(work.scope, work.retraction)
+    gone = deleted_before(work.scope, work.retraction, work.since)
     return DerivedRows(touched.union(work.listed("kept")), frozenset(revisions), gone, (work.scope.session, *span))

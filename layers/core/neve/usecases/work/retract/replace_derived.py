@@ -23,7 +23,7 @@ from neve.store.memories import memories_of
 from neve.store.transact import Rounds, transact
 from neve.usecases.core.memories.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
 from neve.usecases.tell.memories.fact_place import holds
-from neve.usecases.work.retract.find_derived import Weighed, by_ids, find_derived
+from neve.usecases.work.retract.find_derived import Weighed, by_ids, weigh
 from neve.usecases.work.retract.retracting import REPLACED, Retracting
 
 BUSY_S, BUSY_TIMES = 1.0, 5
@@ -40,8 +40,7 @@ def replace_derived(work: Retracting) -> None:
     busy, rounds = 0, Rounds(work.scope.ports)
     while not work.is_done(REPLACED):
         rounds.begin()
-        seen = find_derived(work.scope, work.incarnation, work.retraction)
-        work.touched = seen.touched
+        seen = weigh(work)
         if seen.outcome.changed:
             _change_statements(work.scope, work.incarnation, seen)
         elif seen.retained or seen.heirs:

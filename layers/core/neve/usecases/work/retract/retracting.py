@@ -42,7 +42,8 @@ def is_done(job: Job, step: str) -> bool:
 class Retracting:
     """A retraction and its ``job``, as a worker has read it, or written it last. ``counts``: of what was changed and
     removed, by the workers before, too. ``passed``: steps that had nothing to do; both are written with the next note.
-    ``touched``: ids of the memories that are to be erased, where this worker has found them. ``wanted``: the job as a
+    ``touched``: ids of the memories that are to be erased and are still there, where this worker has looked; ``since``:
+    the begin of the ids of what may have been made of the session. ``wanted``: the job as a
     write leaves it that may not have come to be."""
 
     scope: SessionScope
@@ -53,6 +54,7 @@ class Retracting:
     counts: Counter[str] = field(default_factory=Counter)
     passed: list[str] = field(default_factory=list)
     touched: frozenset[str] | None = None
+    since: str = ""
     wanted: Job | None = None
 
     @classmethod
