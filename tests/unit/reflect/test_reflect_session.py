@@ -194,10 +194,10 @@ def test_a_worker_that_was_taken_for_dead_shows_nothing_while_it_is_undone(world
     scope, sources = world.user("ann").of_session("s1"), world.memories()
     new = replace(sources[0], id="mem_01KKBHRFH771PTMHD1TB4K7AMC", text="🔴 new", version=0)
     wanted = Replacement((new,), tuple(sources), "test", "s1")
-    head = _begin(scope, 1, wanted)
+    head, job = _begin(scope, 1, wanted)
     old = tuple(memory.id for memory in sources)
     seen = {memory.id: _seen(memory) for memory in sources}
-    slow = _Replacing(scope, head, str(head.replacement_job), (new.id,), old, "s1", ("s1",), seen)
+    slow = _Replacing(scope, head, job, (new.id,), old, "s1", ("s1",), seen)
     slow.write_new(wanted.new)
     slow.stamp_sources()
     reported: list[str] = []
@@ -244,7 +244,7 @@ def test_a_replacement_that_was_closed_since_the_head_was_read_is_not_taken_over
     fill(world)
     scope, sources = world.user("ann").of_session("s1"), world.memories()
     new = replace(sources[0], id="mem_01KKBHRFH771PTMHD1TB4K7AMC", text="🔴 new", version=0)
-    head = _begin(scope, 1, Replacement((new,), tuple(sources), "test", "s1"))
+    head, _ = _begin(scope, 1, Replacement((new,), tuple(sources), "test", "s1"))
     world.clock.move(seconds=LEASE_S + 1)
     resolve_replacement(scope, head)
     with pytest.raises(Conflict):

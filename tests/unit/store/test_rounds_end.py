@@ -83,8 +83,8 @@ def test_a_transaction_is_tried_so_often_with_pauses_that_stay_short(world: Worl
 def test_a_replacement_on_whose_head_others_note_something(world: World, step: str) -> None:
     source = create_memory(world.user(), NewMemory("bees"))
     new = replace(source, id=f"mem_{world.ids.ulid(world.clock.now())}", text="many bees", version=0)
-    head = _begin(world.user(), 1, Replacement((new,), (source,), "test"))
-    work = _Replacing(world.user(), head, str(head.replacement_job), (new.id,), (source.id,), None, ())
+    head, job = _begin(world.user(), 1, Replacement((new,), (source,), "test"))
+    work = _Replacing(world.user(), head, job, (new.id,), (source.id,), None, ())
     times = before_every_write(world, lambda: list(purge_pages(world.user(), lambda _: False)))
     if step == "write":
         loses(lambda: work.write_new([new]))
