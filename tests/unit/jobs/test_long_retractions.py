@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from tempfile import TemporaryDirectory
+from typing import Any, cast
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from local.limits.mortal_ports import Killed
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Memory, Status
-from neve.ports.table import Delete, key_of
+from neve.ports.errors import Conflict
+from neve.ports.table import Delete, Expect, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import LEAVING
 from neve.store.partitions import all_rows
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.core.jobs.messages.compaction import message_of_row
-from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
+from neve.usecases.core.memories.replace_rows import Replacement, ReplacementBusy, replace_rows
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.work.compact.rebuild_packs import rebuild_packs
+from neve.usecases.work.observe.lease import LeaseHeld, LeaseLost
 from neve.usecases.work.observe.observe_session import observe_session
 from neve.usecases.work.observe.report import ObservationReport
 from neve.usecases.work.retract import erase_retracted
@@ -31,6 +38,7 @@ from neve.usecases.work.retract import run_retraction as worker
 from neve.usecases.work.retract.left_index import with_index
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
+from tests.unit.jobs.test_carry_on import FATES, Fate, Ports
 from tests.unit.world import World, observed_line, time_for
 
 
@@ -199,3 +207,65 @@ def test_packs_that_a_worker_has_no_time_for_are_the_next_ones(world: World, mon
     assert built == ["s1", "s2", "s3"]
     receipt = ended(world, message)["erased"]
     assert (receipt["packs"], receipt["rebuilt_packs"]) == (3, built)
+
+
+# --- what becomes of workers --------------------------------------------------------------------------
+
+
+def delivered(world: World, message: dict[str, Any], fate: Fate) -> None:
+    """To one worker. One that finds another at it is followed by the next."""
+    effects, seconds = 0, 900.0
+
+    def behind(written: Sequence[Any]) -> None:
+        nonlocal effects, seconds
+        effects += 1
+        if effects != fate.n:
+            return
+        if fate.what == "dies":
+            raise Killed
+        if fate.what == "has no time left":
+            seconds = 0.0
+        if fate.what == "hears no answer" and any(op.expect is not Expect.ANY for op in written):
+            raise Conflict
+        if fate.what == "is taken for dead":
+            world.clock.move(seconds=1_000)
+        if fate.what in ("meets another", "is taken for dead"):
+            with suppress(ReplacementBusy, LeaseHeld):
+                run_retraction(scope_of(world), message)
+
+    ports: Any = Ports(cast(Any, world), behind)
+    scope = replace(scope_of(world), ports=ports)
+    with suppress(Killed, ReplacementBusy, LeaseHeld, LeaseLost):
+        run_retraction(scope, message, lambda: seconds)
+    if fate.what == "is repeated":
+        run_retraction(scope_of(world), message)
+
+
+def result_of(fates: Sequence[Fate]) -> object:
+    """What is left where the first workers have these fates, and what the job says."""
+    with TemporaryDirectory() as folder:
+        world = World.make(Path(folder))
+        a_session(world)
+        answer = retract_events(scope_of(world), Retract(4, None, "deleted"))
+        message = dict(message_of_row(world.table.get(world.tenant.keys.job(answer.job_id)) or {}).body)
+        for fate in (*fates, *[Fate("ends", 0)] * 9):
+            delivered(world, message, fate)
+            world.clock.move(seconds=1_000)
+        job, keys = job_of(world, message), scope_of(world).keys
+        memories = sorted((m.text, m.status, m.provenance.seq_from, m.provenance.seq_to) for m in world.memories())
+        events = [(item["seq"], item.get("erased")) for item in all_rows(world.table, keys.log, prefix="EVT#")]
+        packs = [str(read_pack(scope_of(world, session)).text) for session in ("s1", "s2", "s3")]
+        said = job.status, job.result["erased"]["verified"], job.result["superseded"]
+        world.table.close()
+        return said, memories, events, packs
+
+
+@settings(max_examples=30, deadline=None)
+@given(fates=st.lists(FATES, min_size=1, max_size=4))
+def test_a_retraction_ends_as_it_does_undisturbed(fates: list[Fate]) -> None:
+    assert result_of(fates) == undisturbed()
+
+
+@cache
+def undisturbed() -> object:
+    return result_of([])
