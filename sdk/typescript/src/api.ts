@@ -140,6 +140,26 @@ export interface paths {
         patch: operations["patchPolicy"];
         trace?: never;
     };
+    "/v1/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token that stands for the API key, for an hour at most.
+         * @description For a console: it sees all users, with some of the scopes that the key has. It makes neither keys nor tokens, and ends with the API key that made it.
+         */
+        post: operations["createToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/tools": {
         parameters: {
             query?: never;
@@ -206,7 +226,7 @@ export interface paths {
         post?: never;
         /**
          * Erase a user and everything that is kept of them.
-         * @description From the answer on writes are refused (409 `erasing`) and reads are empty. The job, read by `GET /v1/admin/jobs/{id}`, is done when every store was listed and found empty, some 16 minutes later; its result is the receipt. A repeat while it is under way answers with the same job.
+         * @description From the answer on writes are refused (409 `erasing`) and reads are empty. The job, read by `GET /v1/admin/jobs/{id}` or among the user's own, is done when every store was listed and found empty, some 16 minutes later; its result is the receipt. A repeat while it is under way answers with the same job.
          */
         delete: operations["eraseUser"];
         options?: never;
@@ -361,7 +381,7 @@ export interface paths {
         put?: never;
         /**
          * Write everything that is kept of a user as JSON lines.
-         * @description The result of the job, read by `GET /v1/admin/jobs/{id}`, has the parts of the export, each with an address that is good for 15 minutes. The parts are kept for a week; from then on it has `parts_removed_at`.
+         * @description The result of the job, read by `GET /v1/admin/jobs/{id}`, or with the scope `self` among the user's own, has the parts of the export, each with an address that is good for 15 minutes. The parts are kept for a week; from then on it has `parts_removed_at`.
          */
         post: operations["exportUser"];
         delete?: never;
@@ -474,7 +494,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** A job of this user. */
+        /**
+         * A job of this user.
+         * @description With the scope `self` alone an export or an erasure, and no other job. An export has the addresses of its parts for this scope only.
+         */
         get: operations["readJob"];
         put?: never;
         post?: never;
@@ -914,6 +937,26 @@ export interface paths {
         get: operations["userStats"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/users/{user_id}/tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * A token that is good for one user, for an hour at most.
+         * @description For a browser, or for the tools of a model: every other user is 404, and every call of the tenant 403. It ends with the API key that made it.
+         */
+        post: operations["createUserToken"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1577,8 +1620,30 @@ export interface components {
         };
         CreateKeyBody: {
             label?: string;
-            /** @description `documents`: calls of documents, and the tools that search and read them, alone. */
+            /** @description `documents`: calls of documents, and the tools that search and read them, alone. `tokens`: making access tokens of users. */
             scopes: components["schemas"]["KeyScope"][];
+        };
+        CreateTokenBody: {
+            /** @description For whoever holds the token: it stands in it, and nowhere else. */
+            label?: string;
+            /** @description Some of those that the API key has. */
+            scopes: components["schemas"]["TenantTokenScope"][];
+            /**
+             * @description Seconds until it ends.
+             * @default 900
+             */
+            ttl_s?: number;
+        };
+        CreateUserTokenBody: {
+            /** @description For whoever holds the token: it stands in it, and nowhere else. */
+            label?: string;
+            /** @description `self`: the user's own export and erasure, and their jobs. */
+            scopes: components["schemas"]["UserTokenScope"][];
+            /**
+             * @description Seconds until it ends.
+             * @default 900
+             */
+            ttl_s?: number;
         };
         /** @description The criteria that the storage decision looked at. */
         CriteriaView: {
@@ -2342,7 +2407,7 @@ export interface components {
             next_cursor?: string;
         };
         /** @enum {string} */
-        KeyScope: "chat" | "records" | "admin" | "documents";
+        KeyScope: "chat" | "records" | "admin" | "documents" | "tokens";
         /** @description `is_error` says which one. */
         KnowledgeOrMistake: components["schemas"]["SearchKnowledgeView"] | components["schemas"]["MistakeView"];
         /** @description One document or memory, in a line: `read_document` has the text of a path. */
@@ -3682,6 +3747,8 @@ export interface components {
                 [key: string]: components["schemas"]["JsonValue"];
             };
         };
+        /** @enum {string} */
+        TenantTokenScope: "chat" | "records" | "admin" | "documents";
         TenantUsageOut: {
             /** @description False: there are more users than one call can add up. Every number is the least then, and the newest days were added up first. */
             complete: boolean;
@@ -3741,6 +3808,15 @@ export interface components {
         };
         /** @enum {string} */
         TokenCounter: "estimate" | "o200k_base";
+        TokenOut: {
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            expires_at: string;
+            /** @description A JWT, sent as `Authorization: Bearer <token>`. It is kept nowhere. */
+            token: string;
+        };
         TokensOut: {
             cache_read: number;
             cache_write: number;
@@ -3997,6 +4073,8 @@ export interface components {
         /** @enum {string} */
         UserStage: "NEW" | "DEVELOPING" | "COMFORTABLE" | "TRUSTED";
         /** @enum {string} */
+        UserTokenScope: "chat" | "records" | "documents" | "self";
+        /** @enum {string} */
         Verbosity: "brief" | "standard" | "detailed";
         VersionPage: {
             next_cursor?: string;
@@ -4009,6 +4087,17 @@ export interface components {
         WrittenBy: "model";
     };
     responses: {
+        /** @description `conflict`: Another write came first. */
+        conflict: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `conflict`: Another write came first; `client_id_conflict`: The client_id was used for other content; `retracted`: The client_id is that of a deleted event; `idempotency_in_progress`: The first call with this Idempotency-Key is still running; `erasing`: The user is being erased. */
         "conflict.client_id_conflict.retracted.idempotency_in_progress.erasing": {
             headers: {
@@ -4064,17 +4153,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `document_not_found`: There is no such document. */
-        document_not_found: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `forbidden`: The API key lacks the scope for this call. */
+        /** @description `forbidden`: The API key or token lacks the scope for this call. */
         forbidden: {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4084,7 +4163,7 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `forbidden`: The API key lacks the scope for this call; `write_tools_off`: The policy lets no model write. */
+        /** @description `forbidden`: The API key or token lacks the scope for this call; `write_tools_off`: The policy lets no model write. */
         "forbidden.write_tools_off": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4144,26 +4223,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `memory_not_found`: There is no such memory. */
-        memory_not_found: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `memory_not_found`: There is no such memory; `inbox_item_not_found`: There is no such inbox item. */
-        "memory_not_found.inbox_item_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `payload_too_large`: The body is larger than 1 MiB. */
         payload_too_large: {
             headers: {
@@ -4194,66 +4253,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `recall_not_found`: There is no such recall. */
-        recall_not_found: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `session_not_found`: There is no such session. */
-        session_not_found: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `session_not_found`: There is no such session; `memory_not_found`: There is no such memory. */
-        "session_not_found.memory_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `session_not_found`: There is no such session; `pack_version_not_found`: There is no such pack version. */
-        "session_not_found.pack_version_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `session_not_found`: There is no such session; `pack_version_not_found`: There is no such pack version; `prompt_not_found`: There is no such prompt, or it is more than seven days old. */
-        "session_not_found.pack_version_not_found.prompt_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `session_not_found`: There is no such session; `upload_not_found`: There is no such upload. */
-        "session_not_found.upload_not_found": {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `store_unavailable`: A store is unavailable. */
         store_unavailable: {
             headers: {
@@ -4276,8 +4275,8 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `unauthorized`: The API key is missing, wrong, revoked or of another stage. */
-        unauthorized: {
+        /** @description `unauthorized`: The API key or token is missing, wrong, revoked or of another stage; `token_expired`: The access token has expired. */
+        "unauthorized.token_expired": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -4298,6 +4297,116 @@ export interface components {
         };
         /** @description `user_closed`: The user was erased and closed; `session_deleted`: The session was deleted. */
         "user_closed.session_deleted": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token. */
+        user_not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `document_not_found`: There is no such document. */
+        "user_not_found.document_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `job_not_found`: There is no such job. */
+        "user_not_found.job_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `memory_not_found`: There is no such memory. */
+        "user_not_found.memory_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `memory_not_found`: There is no such memory; `inbox_item_not_found`: There is no such inbox item. */
+        "user_not_found.memory_not_found.inbox_item_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `recall_not_found`: There is no such recall. */
+        "user_not_found.recall_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `session_not_found`: There is no such session. */
+        "user_not_found.session_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `session_not_found`: There is no such session; `memory_not_found`: There is no such memory. */
+        "user_not_found.session_not_found.memory_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `session_not_found`: There is no such session; `pack_version_not_found`: There is no such pack version. */
+        "user_not_found.session_not_found.pack_version_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `session_not_found`: There is no such session; `pack_version_not_found`: There is no such pack version; `prompt_not_found`: There is no such prompt, or it is more than seven days old. */
+        "user_not_found.session_not_found.pack_version_not_found.prompt_not_found": {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `user_not_found`: There is no such user for this access token; `session_not_found`: There is no such session; `upload_not_found`: There is no such upload. */
+        "user_not_found.session_not_found.upload_not_found": {
             headers: {
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
@@ -4418,6 +4527,8 @@ export type CorrectView = components['schemas']['CorrectView'];
 export type Covers = components['schemas']['Covers'];
 export type CreateBody = components['schemas']['CreateBody'];
 export type CreateKeyBody = components['schemas']['CreateKeyBody'];
+export type CreateTokenBody = components['schemas']['CreateTokenBody'];
+export type CreateUserTokenBody = components['schemas']['CreateUserTokenBody'];
 export type CriteriaView = components['schemas']['CriteriaView'];
 export type CustomBudget = components['schemas']['CustomBudget'];
 export type Degraded = components['schemas']['Degraded'];
@@ -4615,6 +4726,7 @@ export type SupersedeBody = components['schemas']['SupersedeBody'];
 export type SurfacedView = components['schemas']['SurfacedView'];
 export type SystemBlockBody = components['schemas']['SystemBlockBody'];
 export type TaskStateBody = components['schemas']['TaskStateBody'];
+export type TenantTokenScope = components['schemas']['TenantTokenScope'];
 export type TenantUsageOut = components['schemas']['TenantUsageOut'];
 export type TextBlock = components['schemas']['TextBlock'];
 export type ThinkingBlock = components['schemas']['ThinkingBlock'];
@@ -4625,6 +4737,7 @@ export type TiersOut = components['schemas']['TiersOut'];
 export type TimeOfDay = components['schemas']['TimeOfDay'];
 export type ToForgetView = components['schemas']['ToForgetView'];
 export type TokenCounter = components['schemas']['TokenCounter'];
+export type TokenOut = components['schemas']['TokenOut'];
 export type TokensOut = components['schemas']['TokensOut'];
 export type ToolCallData = components['schemas']['ToolCallData'];
 export type ToolCallEvent = components['schemas']['ToolCallEvent'];
@@ -4652,16 +4765,17 @@ export type UserMeta = components['schemas']['UserMeta'];
 export type UserOut = components['schemas']['UserOut'];
 export type UserPage = components['schemas']['UserPage'];
 export type UserStage = components['schemas']['UserStage'];
+export type UserTokenScope = components['schemas']['UserTokenScope'];
 export type Verbosity = components['schemas']['Verbosity'];
 export type VersionPage = components['schemas']['VersionPage'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
+export type ResponseConflict = components['responses']['conflict'];
 export type ResponseConflictClientIdConflictRetractedIdempotencyInProgressErasing = components['responses']['conflict.client_id_conflict.retracted.idempotency_in_progress.erasing'];
 export type ResponseConflictIdempotencyInProgressErasing = components['responses']['conflict.idempotency_in_progress.erasing'];
 export type ResponseConflictIdempotencyInProgressLastAdminKey = components['responses']['conflict.idempotency_in_progress.last_admin_key'];
 export type ResponseConflictIdempotencyInProgressStaticPrefixVersion = components['responses']['conflict.idempotency_in_progress.static_prefix_version'];
 export type ResponseConflictIdempotencyInProgressTooManyKeys = components['responses']['conflict.idempotency_in_progress.too_many_keys'];
-export type ResponseDocumentNotFound = components['responses']['document_not_found'];
 export type ResponseForbidden = components['responses']['forbidden'];
 export type ResponseForbiddenWriteToolsOff = components['responses']['forbidden.write_tools_off'];
 export type ResponseHeadTooLarge = components['responses']['head_too_large'];
@@ -4669,22 +4783,25 @@ export type ResponseInternal = components['responses']['internal'];
 export type ResponseJobNotFound = components['responses']['job_not_found'];
 export type ResponseKeyNotFound = components['responses']['key_not_found'];
 export type ResponseMalformedJson = components['responses']['malformed_json'];
-export type ResponseMemoryNotFound = components['responses']['memory_not_found'];
-export type ResponseMemoryNotFoundInboxItemNotFound = components['responses']['memory_not_found.inbox_item_not_found'];
 export type ResponsePayloadTooLarge = components['responses']['payload_too_large'];
 export type ResponsePayloadTooLargeEventTooLargeImageTooLarge = components['responses']['payload_too_large.event_too_large.image_too_large'];
 export type ResponsePreconditionFailed = components['responses']['precondition_failed'];
-export type ResponseRecallNotFound = components['responses']['recall_not_found'];
-export type ResponseSessionNotFound = components['responses']['session_not_found'];
-export type ResponseSessionNotFoundMemoryNotFound = components['responses']['session_not_found.memory_not_found'];
-export type ResponseSessionNotFoundPackVersionNotFound = components['responses']['session_not_found.pack_version_not_found'];
-export type ResponseSessionNotFoundPackVersionNotFoundPromptNotFound = components['responses']['session_not_found.pack_version_not_found.prompt_not_found'];
-export type ResponseSessionNotFoundUploadNotFound = components['responses']['session_not_found.upload_not_found'];
 export type ResponseStoreUnavailable = components['responses']['store_unavailable'];
 export type ResponseThrottled = components['responses']['throttled'];
-export type ResponseUnauthorized = components['responses']['unauthorized'];
+export type ResponseUnauthorizedTokenExpired = components['responses']['unauthorized.token_expired'];
 export type ResponseUserClosed = components['responses']['user_closed'];
 export type ResponseUserClosedSessionDeleted = components['responses']['user_closed.session_deleted'];
+export type ResponseUserNotFound = components['responses']['user_not_found'];
+export type ResponseUserNotFoundDocumentNotFound = components['responses']['user_not_found.document_not_found'];
+export type ResponseUserNotFoundJobNotFound = components['responses']['user_not_found.job_not_found'];
+export type ResponseUserNotFoundMemoryNotFound = components['responses']['user_not_found.memory_not_found'];
+export type ResponseUserNotFoundMemoryNotFoundInboxItemNotFound = components['responses']['user_not_found.memory_not_found.inbox_item_not_found'];
+export type ResponseUserNotFoundRecallNotFound = components['responses']['user_not_found.recall_not_found'];
+export type ResponseUserNotFoundSessionNotFound = components['responses']['user_not_found.session_not_found'];
+export type ResponseUserNotFoundSessionNotFoundMemoryNotFound = components['responses']['user_not_found.session_not_found.memory_not_found'];
+export type ResponseUserNotFoundSessionNotFoundPackVersionNotFound = components['responses']['user_not_found.session_not_found.pack_version_not_found'];
+export type ResponseUserNotFoundSessionNotFoundPackVersionNotFoundPromptNotFound = components['responses']['user_not_found.session_not_found.pack_version_not_found.prompt_not_found'];
+export type ResponseUserNotFoundSessionNotFoundUploadNotFound = components['responses']['user_not_found.session_not_found.upload_not_found'];
 export type ResponseValidationFailed = components['responses']['validation_failed'];
 export type ResponseValidationFailedBudgetInfeasibleProfileMismatch = components['responses']['validation_failed.budget_infeasible.profile_mismatch'];
 export type ResponseValidationFailedBudgetInfeasibleProfileMismatchIdempotencyMismatch = components['responses']['validation_failed.budget_infeasible.profile_mismatch.idempotency_mismatch'];
@@ -4735,7 +4852,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
@@ -4769,7 +4886,7 @@ export interface operations {
                     "application/json": components["schemas"]["JobOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["job_not_found"];
             413: components["responses"]["payload_too_large"];
@@ -4819,7 +4936,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
@@ -4884,7 +5001,7 @@ export interface operations {
                     "application/json": components["schemas"]["KeyPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -4922,7 +5039,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             409: components["responses"]["conflict.idempotency_in_progress.too_many_keys"];
             413: components["responses"]["payload_too_large"];
@@ -4956,7 +5073,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             404: components["responses"]["key_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.last_admin_key"];
@@ -4990,7 +5107,7 @@ export interface operations {
                     "application/json": components["schemas"]["PolicyOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -5032,7 +5149,7 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             409: components["responses"]["conflict.idempotency_in_progress.static_prefix_version"];
             412: components["responses"]["precondition_failed"];
@@ -5076,12 +5193,48 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             409: components["responses"]["conflict.idempotency_in_progress.static_prefix_version"];
             412: components["responses"]["precondition_failed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.invalid_policy.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    createToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTokenBody"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenOut"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];
@@ -5111,7 +5264,7 @@ export interface operations {
                     "application/json": components["schemas"]["ToolsView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden.write_tools_off"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -5144,7 +5297,7 @@ export interface operations {
                     "application/json": components["schemas"]["TenantUsageOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -5179,7 +5332,7 @@ export interface operations {
                     "application/json": components["schemas"]["UserPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -5217,8 +5370,9 @@ export interface operations {
                     "application/json": components["schemas"]["JobOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -5256,9 +5410,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large.event_too_large.image_too_large"];
             422: components["responses"]["validation_failed.budget_infeasible.profile_mismatch"];
@@ -5299,9 +5453,9 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -5363,9 +5517,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -5409,9 +5563,9 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedDocumentsView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -5457,9 +5611,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -5502,8 +5656,9 @@ export interface operations {
                     "application/json": components["schemas"]["DocumentPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -5546,9 +5701,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -5597,9 +5752,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -5640,9 +5795,9 @@ export interface operations {
                     "application/json": components["schemas"]["VersionPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["document_not_found"];
+            404: components["responses"]["user_not_found.document_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -5676,8 +5831,9 @@ export interface operations {
                     "application/json": components["schemas"]["JobOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -5715,8 +5871,9 @@ export interface operations {
                     "application/json": components["schemas"]["InboxPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -5756,9 +5913,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found.inbox_item_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found.inbox_item_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -5800,9 +5957,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found.inbox_item_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found.inbox_item_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -5844,9 +6001,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found.inbox_item_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found.inbox_item_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -5888,9 +6045,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found.inbox_item_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found.inbox_item_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -5924,9 +6081,9 @@ export interface operations {
                     "application/json": components["schemas"]["JobOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["job_not_found"];
+            404: components["responses"]["user_not_found.job_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -5978,8 +6135,9 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6034,9 +6192,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found.memory_not_found"];
+            404: components["responses"]["user_not_found.session_not_found.memory_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6072,9 +6230,9 @@ export interface operations {
                     "application/json": components["schemas"]["MemoryView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6116,9 +6274,9 @@ export interface operations {
                     "application/json": components["schemas"]["DeletedView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -6165,9 +6323,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -6214,9 +6372,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             412: components["responses"]["precondition_failed"];
@@ -6251,9 +6409,9 @@ export interface operations {
                     "application/json": components["schemas"]["TraceView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["memory_not_found"];
+            404: components["responses"]["user_not_found.memory_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6303,9 +6461,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6346,8 +6504,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6388,8 +6547,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6449,9 +6609,9 @@ export interface operations {
                 };
                 content?: never;
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found.pack_version_not_found"];
+            404: components["responses"]["user_not_found.session_not_found.pack_version_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -6487,9 +6647,9 @@ export interface operations {
                     "application/json": components["schemas"]["PackDiffOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found.pack_version_not_found"];
+            404: components["responses"]["user_not_found.session_not_found.pack_version_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -6527,9 +6687,9 @@ export interface operations {
                     "application/json": components["schemas"]["PackVersions"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -6566,9 +6726,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -6605,8 +6765,9 @@ export interface operations {
                     "application/json": components["schemas"]["RecallPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6638,9 +6799,9 @@ export interface operations {
                     "application/json": components["schemas"]["RecallRecordView"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["recall_not_found"];
+            404: components["responses"]["user_not_found.recall_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6680,8 +6841,9 @@ export interface operations {
                     "application/json": components["schemas"]["SessionPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6720,8 +6882,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed.session_deleted"];
             413: components["responses"]["payload_too_large"];
@@ -6755,9 +6918,9 @@ export interface operations {
                     "application/json": components["schemas"]["SessionOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6792,9 +6955,9 @@ export interface operations {
                     "application/json": components["schemas"]["SessionDeletedOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6847,9 +7010,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6891,9 +7054,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -6940,9 +7103,9 @@ export interface operations {
                     "application/json": components["schemas"]["EventsPage"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -6982,9 +7145,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found.upload_not_found"];
+            404: components["responses"]["user_not_found.session_not_found.upload_not_found"];
             409: components["responses"]["conflict.client_id_conflict.retracted.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed.session_deleted"];
             413: components["responses"]["payload_too_large.event_too_large.image_too_large"];
@@ -7026,9 +7189,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -7081,8 +7244,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large.event_too_large.image_too_large"];
@@ -7135,9 +7299,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -7179,9 +7343,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found.upload_not_found"];
+            404: components["responses"]["user_not_found.session_not_found.upload_not_found"];
             409: components["responses"]["conflict.client_id_conflict.retracted.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large.event_too_large.image_too_large"];
@@ -7217,8 +7381,48 @@ export interface operations {
                     "application/json": components["schemas"]["StatsOut"];
                 };
             };
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    createUserToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                user_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUserTokenBody"];
+            };
+        };
+        responses: {
+            /** @description The token. */
+            201: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TokenOut"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
+            409: components["responses"]["conflict"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
@@ -7257,9 +7461,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden.write_tools_off"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -7300,9 +7504,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden.write_tools_off"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -7340,8 +7544,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -7378,9 +7583,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -7420,9 +7625,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden.write_tools_off"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
@@ -7460,9 +7665,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -7499,9 +7704,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found"];
+            404: components["responses"]["user_not_found.session_not_found"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed"];
@@ -7541,8 +7746,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
+            404: components["responses"]["user_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large.event_too_large.image_too_large"];
@@ -7583,9 +7789,9 @@ export interface operations {
                 };
             };
             400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized"];
+            401: components["responses"]["unauthorized.token_expired"];
             403: components["responses"]["forbidden"];
-            404: components["responses"]["session_not_found.pack_version_not_found.prompt_not_found"];
+            404: components["responses"]["user_not_found.session_not_found.pack_version_not_found.prompt_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];

@@ -126,6 +126,11 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
+    async def create_token(self, body: types.CreateTokenBody, *, timeout: float | None = None) -> types.TokenOut:
+        """A token that stands for the API key, for an hour at most."""
+        answer: types.TokenOut = await self._answer(Call("POST", path_of("tokens"), body=body), timeout)
+        return answer
+
     async def list_tools(self, *, version: str | None = None, timeout: float | None = None) -> types.ToolsView:
         """The schemas of the tools, as providers take them."""
         answer: types.ToolsView = await self._answer(
@@ -1001,6 +1006,15 @@ class AsyncRaw(AsyncOperations):
         """What is kept of one user, counted from the rows."""
         answer: types.StatsOut = await self._answer(
             Call("GET", path_of("users", user_id, "stats"), query=self._given({"days": days})), timeout
+        )
+        return answer
+
+    async def create_user_token(
+        self, user_id: str, body: types.CreateUserTokenBody, *, timeout: float | None = None
+    ) -> types.TokenOut:
+        """A token that is good for one user, for an hour at most."""
+        answer: types.TokenOut = await self._answer(
+            Call("POST", path_of("users", user_id, "tokens"), body=body), timeout
         )
         return answer
 

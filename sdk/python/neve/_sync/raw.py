@@ -125,6 +125,11 @@ class Raw(Operations):
         )
         return answer
 
+    def create_token(self, body: types.CreateTokenBody, *, timeout: float | None = None) -> types.TokenOut:
+        """A token that stands for the API key, for an hour at most."""
+        answer: types.TokenOut = self._answer(Call("POST", path_of("tokens"), body=body), timeout)
+        return answer
+
     def list_tools(self, *, version: str | None = None, timeout: float | None = None) -> types.ToolsView:
         """The schemas of the tools, as providers take them."""
         answer: types.ToolsView = self._answer(
@@ -993,6 +998,13 @@ class Raw(Operations):
         answer: types.StatsOut = self._answer(
             Call("GET", path_of("users", user_id, "stats"), query=self._given({"days": days})), timeout
         )
+        return answer
+
+    def create_user_token(
+        self, user_id: str, body: types.CreateUserTokenBody, *, timeout: float | None = None
+    ) -> types.TokenOut:
+        """A token that is good for one user, for an hour at most."""
+        answer: types.TokenOut = self._answer(Call("POST", path_of("users", user_id, "tokens"), body=body), timeout)
         return answer
 
     def call_correct(
