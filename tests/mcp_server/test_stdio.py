@@ -11,17 +11,21 @@ import pytest
 from mcp import Client
 from mcp.client.stdio import StdioServerParameters
 
+from local.api_client import ApiClient
 from local.running import RunningServer
 from local.template import ROOT
+from tests.mcp_server.test_http import token_of
 from tests.unit.mcp_server.host import ERAS
 
 COMMAND = ["-m", "neve_cli", "mcp"]
 OWN = {"PYTHONPATH": str(ROOT / "sdk" / "python"), "PATH": os.environ["PATH"]}
 
 
-@pytest.mark.parametrize("era", ERAS)
-def test_a_host_finds_what_is_remembered(service: RunningServer, era: str) -> None:
-    where = OWN | {"NEVE_URL": service.base_url, "NEVE_KEY": service.key, "NEVE_USER": "ada"}
+@pytest.mark.parametrize(("era", "secret"), list(zip(ERAS, ("key", "token"), strict=True)))
+def test_a_host_finds_what_is_remembered(service: RunningServer, api: ApiClient, era: str, secret: str) -> None:
+    by_key = {"NEVE_KEY": service.key, "NEVE_USER": "ada"}
+    who = by_key if secret == "key" else {"NEVE_TOKEN": token_of(api, "ada")}
+    where = OWN | {"NEVE_URL": service.base_url} | who
     server = StdioServerParameters(command=sys.executable, args=COMMAND, env=where)
 
     async def run() -> tuple[list[str], Any, Any]:
