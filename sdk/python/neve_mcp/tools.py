@@ -1,5 +1,5 @@
 """The seven tools as a model is told of them. Their arguments are those of the API, which checks them and tells a model
-its mistakes; together they take at most 1,300 tokens of a prompt (``tests/unit/mcp_server/test_tools.py``)."""
+its mistakes; together they take at most 1,300 tokens of a prompt (``tests/mcp_server/test_price.py``)."""
 
 from __future__ import annotations
 

@@ -1,15 +1,12 @@
-"""What a model is told of the seven tools: its price, its hints, and that the API takes what is told."""
+"""What a model is told of the seven tools: their hints, and that the API takes what is told."""
 
 from __future__ import annotations
 
-import json
 from typing import Any, get_args
 
 import pytest
 from pydantic import BaseModel
 
-from local.template import ROOT
-from neve.adapters.o200k import BPE_DIR_VARIABLE, BPE_FILE, load_counter
 from neve.domain.records.memories import Category
 from neve.http.schemas.recall.forget_tool import ForgetArguments
 from neve.http.schemas.recall.write_tools import CorrectArguments, RememberArguments
@@ -17,8 +14,6 @@ from neve.usecases.ask.recall.tool import READ_ANY_DOCUMENT, RECALL_MEMORY, SEAR
 from neve_mcp.memory import ITS_NAMES
 from neve_mcp.tools import KINDS, TOOLS
 
-MOST_TOKENS = 1_300
-BPE = ROOT / "layers" / "tokens" / "bpe"
 READERS = [RECALL_MEMORY, SEARCH_KNOWLEDGE, READ_ANY_DOCUMENT, SEARCH_CONVERSATION]
 HINTS = {
     "recall_memory": (True, False),
@@ -30,20 +25,6 @@ HINTS = {
     "forget": (False, True),
 }
 """Whether a tool only reads, and whether it destroys."""
-
-
-def listed() -> str:
-    """All that a client hears of the tools."""
-    return json.dumps([tool.model_dump(by_alias=True, exclude_none=True) for tool in TOOLS.values()])
-
-
-def test_the_seven_tools_together_take_at_most_1300_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
-    if not (BPE / BPE_FILE).is_file():
-        # A token of o200k_base is 3.9 characters of these texts; at 3 the bound holds for any tokenizer of its kind.
-        assert len(listed()) / 3 <= MOST_TOKENS * 1.2
-        return
-    monkeypatch.setenv(BPE_DIR_VARIABLE, str(BPE))
-    assert load_counter()(listed()) <= MOST_TOKENS
 
 
 def test_every_tool_has_a_title_and_all_hints() -> None:
