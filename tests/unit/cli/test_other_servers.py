@@ -56,6 +56,7 @@ COMMANDS = {
     "session say": ["s1", "Hello?"],
     "session show": ["s1"],
     "stats": [],
+    "token": ["--scopes", "chat"],
     "usage": [],
 }
 """Each with what it has to be given, and without waiting for a job."""
