@@ -40,9 +40,13 @@ def memory() -> list[str]:
     whole: types.RecallView = neve.raw.recall("ada", {"query": "city", "limit": 3})
     pages: types.MemoryPage = neve.raw.list_memories("ada", limit=1)
     user.forget(made)
+    listed: types.ForgetListView = user.forget(tags=["drinks"], written_by="model")
+    job: types.JobOut = user.forget(confirm=listed.get("confirm", ""))
+    said: str = user.call_tool("remember", {"text": "Likes tea."}, tool_use_id=job["id"])["content"]
     holder = Neve(user.token(["chat", "self"], ttl_s=60, label="page")["token"])
     return [
         holder.settings.base_url,
+        said,
         *texts,
         hits.text,
         *(hit["id"] for hit in whole["hits"]),

@@ -33,6 +33,7 @@ const BY_PLACE = {
   branch: ["which"],
   remember: ["text"],
   forget: ["which"],
+  callTool: ["name", "arguments"],
 };
 
 const camel = (name) => name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase());
@@ -110,7 +111,8 @@ async function made(scene, { call, on = "session" }, given) {
   if (on === "client") return scene.neve[camel(call)]();
   if (on === "raw") return raw(scene, call, given);
   const user = scene.neve.user(scene.user);
-  const places = (BY_PLACE[call] ?? []).map((name) => {
+  const named = (BY_PLACE[camel(call)] ?? []).filter((name) => name in given);
+  const places = named.map((name) => {
     const value = given[name];
     delete given[name];
     return value;

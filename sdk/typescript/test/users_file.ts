@@ -40,6 +40,9 @@ export async function rest(): Promise<void> {
   const { token } = await user.token({ scopes: ["chat", "self"], ttlS: 60 });
   new Neve({ apiKey: token });
   for await (const memory of user.memories({ kind: "fact" })) await user.forget(memory);
+  const listed = await user.forget({ tags: ["drinks"], writtenBy: "model" });
+  const job = listed.confirm ? await user.forget({ confirm: listed.confirm }) : undefined;
+  console.log(job?.status, (await user.callTool("remember", { text: "Likes tea." }, { toolUseId: "1" })).content);
   const found = await neve.raw.recall("ada", { query: "city" });
   const page = await neve.raw.listMemories("ada", { limit: 10 });
   await neve.raw.putDocument("ada", { text: "# A" }, { query: { path: "/notes/a.md" }, ifMatch: 3 });

@@ -98,7 +98,7 @@ def delete_listed(scope: UserScope, memory_id: str, rev: int, write_id: str) -> 
     try:
         transact(scope.ports, delete.attempt)
     except NeveError as refusal:
-        if refusal.code != "memory_not_found" or not delete.is_done():
+        if refusal.code != "memory_not_found" or not delete._is_done():
             raise
 
 
@@ -207,7 +207,7 @@ class _Delete:
         """Delete the memory and give it as it was. Raises Conflict, also while it is being replaced: what is made of it
         names it, and is found, when that is over."""
         scope, keys = self.scope, self.scope.keys
-        if self.tried and self.is_done():
+        if self.tried and self._is_done():
             return self.tried
         head, memory = memory_to_change(scope, self.memory_id, self.if_match)
         if head.replacement_job and being_replaced(memory) and memory.status is not Status.SUPERSEDED:
@@ -240,7 +240,7 @@ class _Delete:
             self.scope.keys, memory, self.write_id, sources, by_a_person=True, with_memory=self.root
         )
 
-    def is_done(self) -> bool:
+    def _is_done(self) -> bool:
         """Say whether a call of this ``write_id`` has deleted it."""
         left = self.scope.ports.table.get(self.scope.keys.deleted_memory(self.memory_id))
         return left is not None and left.get("write_id") == self.write_id
