@@ -89,7 +89,7 @@ def test_e11_a_call_is_done_once_for_its_id_in_a_session(tenant_with: Tenant, pe
     user = person(tenant_with(write_tools="on"))
     for session in ("s1", "s2"):
         user.open(session)
-    call = {"session_id": "s1", "tool_use_id": "toolu_1", "arguments": {"text": "User likes tea."}}
+    call: Json = {"session_id": "s1", "tool_use_id": "toolu_1", "arguments": {"text": "User likes tea."}}
     first = tool(user, "remember", **call)
     assert tool(user, "remember", **call) == first
     assert user.memory(first["id"])["occurrences"] == 1
@@ -97,7 +97,7 @@ def test_e11_a_call_is_done_once_for_its_id_in_a_session(tenant_with: Tenant, pe
     assert other["decision"] == "reinforced"
     changed = {**call, "arguments": {"text": "User likes coffee."}}
     assert tool(user, "remember", 422, **changed)["code"] == "idempotency_mismatch"
-    ask = {"session_id": "s1", "tool_use_id": "toolu_2", "arguments": {"id": first["id"]}}
+    ask: Json = {"session_id": "s1", "tool_use_id": "toolu_2", "arguments": {"id": first["id"]}}
     found = tool(user, "forget", **ask)
     assert tool(user, "forget", **ask) == found
     user.expect(200, "DELETE", f"/memories/{first['id']}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from neve.usecases.tell.forget import list_to_forget as listing
 from neve.usecases.tell.forget import listed
 from neve.usecases.tell.forget.confirm import confirm_forgetting
 from neve.usecases.tell.forget.list_to_forget import Shown, ToForget, list_to_forget
+from neve.usecases.tell.memories.delete_memory import delete_listed
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.requests.retract_events import WHOLE, retract_events
@@ -105,7 +107,7 @@ def test_a_confirm_is_good_for_an_hour_and_for_one_user(world: RecallWorld) -> N
     world.clock.move(minutes=2)
     assert refusal(lambda: confirm_forgetting(world.user(), confirm)) == ("validation_failed", ["confirm"])
     for other in ("", "forget_", "x", "job_01KJ0000000000000000000000"):
-        assert refusal(lambda other=other: confirm_forgetting(world.user(), other))[0] == "validation_failed"
+        assert refusal(partial(confirm_forgetting, world.user(), other))[0] == "validation_failed"
 
 
 def test_a_user_who_is_being_erased_lists_and_confirms_nothing(world: RecallWorld) -> None:
@@ -121,7 +123,7 @@ def test_an_edit_between_the_look_and_the_deletion_saves_the_memory(
 ) -> None:
     memory_id = world.remember("Note.", kind=Kind.NOTE)
 
-    inner = forget_listed.delete_listed
+    inner = delete_listed
 
     def edited_first(*given: Any) -> None:
         update_memory(world.user(), memory_id, MemoryChange({"text": "Note, edited."}), None)
@@ -135,7 +137,7 @@ def test_an_edit_between_the_look_and_the_deletion_saves_the_memory(
 def test_a_job_that_a_store_interrupts_is_done_again(world: RecallWorld, monkeypatch: pytest.MonkeyPatch) -> None:
     for n in range(4):
         world.remember(f"Note {n}.", kind=Kind.NOTE)
-    inner, count = forget_listed.delete_listed, 0
+    inner, count = delete_listed, 0
 
     def fails_once(*given: Any) -> None:
         nonlocal count

@@ -21,7 +21,8 @@ def a_job_deletes_what_was_listed(run: Run) -> Found:
     """Each memory that goes by a job is on its list, and goes at the rev that was listed."""
     lists = _lists(run)
     for written in transactions(run):
-        gone = {one.old["id"]: one.old["rev"] for one in written if one.new is None and _is_memory(one.old)}
+        removed = [one.old for one in written if one.old and one.new is None and one.old["type"] == "memory"]
+        gone = {old["id"]: old["rev"] for old in removed}
         for by in (one.new.get("write_id", "") for one in written if one.new and one.new["type"] == "deleted_memory"):
             listed = {entry.id: entry.at for entry in lists.get(by, ())}
             for memory, rev in gone.items() if by in lists else ():
@@ -59,10 +60,6 @@ def _lists(run: Run) -> dict[str, list[Listed]]:
     """What is to be forgotten, by the job; of a run's few memories a list has one part."""
     kept = (new for _, new in of_kind(run, "job_list") if "#listed#" in new["sk"])
     return {f"job_{new['sk'].split('#')[1]}": [Listed(*one) for one in rows.read_job_list(new)] for new in kept}
-
-
-def _is_memory(old: Item | None) -> bool:
-    return old is not None and old["type"] == "memory"
 
 
 def _jobs(run: Run, keys: UserKeys) -> Iterator[tuple[Job, Item]]:

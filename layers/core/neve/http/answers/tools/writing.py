@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from neve import observability
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.tenants.write_tools import need_write_tools
 from neve.http.calls import Answer, Call, once_within
@@ -55,6 +56,7 @@ def or_mistake(answer: Callable[[], Answer]) -> Answer:
     except NeveError as error:
         if error.code not in _MODELS:
             raise
+        observability.emit_metrics("tools", error.metrics)
         named = error.errors or [FieldError(_MODELS[error.code], "names no memory of this user")]
         return Answer(
             body=mistake([replace(one, field=ARGUMENTS + one.field.removeprefix(ARGUMENTS)) for one in named])
