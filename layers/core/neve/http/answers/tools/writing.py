@@ -56,7 +56,7 @@ def or_mistake(answer: Callable[[], Answer]) -> Answer:
     except NeveError as error:
         if error.code not in _MODELS:
             raise
-        observability.emit_metrics("tools", error.metrics)
+        observability.emit_metrics("records", error.metrics)
         named = error.errors or [FieldError(_MODELS[error.code], "names no memory of this user")]
         return Answer(
             body=mistake([replace(one, field=ARGUMENTS + one.field.removeprefix(ARGUMENTS)) for one in named])
