@@ -76,7 +76,8 @@ def pass_in(node: str, name: str, environment: Mapping[str, str]) -> str:
 def _built() -> str | None:
     """Built, packed and imported once a process. What is installed stays until the lock changes."""
     lock = ADAPTERS / "package-lock.json"
-    if not INSTALLED.is_file() or INSTALLED.stat().st_mtime < lock.stat().st_mtime:
+    others = "NEVE_FRAMEWORKS" in os.environ
+    if not others and (not INSTALLED.is_file() or INSTALLED.stat().st_mtime < lock.stat().st_mtime):
         done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
         if done.returncode:
             return f"npm ci failed:\n{done.stdout}"
