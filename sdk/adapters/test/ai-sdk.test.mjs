@@ -176,6 +176,19 @@ for (const [how, run] of [["generateText", generated], ["streamText", streamed]]
   });
 }
 
+test("steps that the caller shortens keep the pack, and nothing is told twice", async () => {
+  const own = newUser();
+  const [asked, session] = [scripted(call(1), call(2), call(3), text("Clear.")), client().user(own).session("s")];
+  const shorter = { prepareStep: ({ messages, stepNumber }) => ({ messages: stepNumber === 1 ? messages.slice(-3) : messages.slice(-2) }) };
+  const history = [{ role: "user", content: "Hello." }, { role: "assistant", content: "Hi." }, { role: "user", content: "The weather?" }];
+  await generateText({ model: wrapped(asked, session), system: SYSTEM, messages: history, ...loop, prepareStep: (step) => (step.stepNumber ? shorter.prepareStep(step) : {}) });
+  assert.deepEqual(asked.prompts.map((prompt) => prompt[1].content), Array(4).fill(asked.prompts[0][1].content));
+  assert.match(asked.prompts[0][1].content, /bakery/);
+  assert.deepEqual(await sent(own), ["POST /turn", "POST /usage"]);
+  await session.flush();
+  assert.deepEqual((await log(own, "s", 8)).map(([type]) => type), ["user_message", "tool_call", "tool_result", "tool_call", "tool_result", "tool_call", "tool_result", "assistant_response"]);
+});
+
 test("the second turn tells the first answer and asks for its prompt in one call", async () => {
   const [asked, session] = [scripted(text("Hi."), text("Again.")), client().user(user).session(crypto.randomUUID())];
   const model = wrapped(asked, session);

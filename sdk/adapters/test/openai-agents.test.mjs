@@ -200,10 +200,12 @@ for (const stream of [false, true]) {
         const scripted = script();
         const agent = new Agent({ name: "a", instructions: "You look.", model: scripted, tools: [look] });
         for (const text of ["How warm is it?", "Really?"]) {
+          await proxy("heal", {});
           const options = { session, stream, ...(filtered && session.memory && { callModelInputFilter: session.memory }) };
           const done = await new Runner().run(agent, text, options);
           if (stream) await done.completed;
         }
+        if (session.memory && !filtered) assert.deepEqual(await sent(someone), ["GET /events", "POST /events"]);
         seen.push(JSON.parse(JSON.stringify([await session.getItems(), scripted.calls.length])));
         if (filtered && session.memory) {
           const prompts = scripted.calls.map(({ request }) => request);

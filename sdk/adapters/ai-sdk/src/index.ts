@@ -56,15 +56,16 @@ export function neveMemory(session: Session, options: MemoryOptions = {}): Langu
 
   async function turnOf(messages: Message[]): Promise<Step | undefined> {
     const at = messages.findLastIndex(({ role }) => role === "user");
-    if (at < 0) return undefined; // nobody has said anything
+    const before = TURNS.get(session);
+    if (at < 0 && !before) return undefined; // nobody has said anything
     const goesOn = at < messages.length - 1;
     const [user, whole] = await Promise.all([idOf(messages[at]), idOf(messages.slice(0, at + 1))]);
     const lastAnswer = messages.findLastIndex(({ role }) => role === "assistant");
     const fresh = await Promise.all(
       messages.flatMap((message, n) => (n <= lastAnswer ? [] : [named(message, n === at ? whole : idOf(message.role === "user" ? messages.slice(0, n + 1) : message))])),
     );
-    const before = TURNS.get(session);
-    const same = before !== undefined && (goesOn ? before.user === user : before.whole === whole);
+    // A caller that shortens what a step is sent may leave out what the turn began with.
+    const same = before !== undefined && (at < 0 || (goesOn ? before.user === user : before.whole === whole));
     if (same && !(before.answered && !goesOn)) {
       return { turn: before, results: fresh.filter(({ id, role }) => role !== "user" && !before.known.has(id!)) };
     }
@@ -171,7 +172,7 @@ function injected({ prompt, tools }: { prompt: any[]; tools?: unknown }, { pack,
   const at = prompt.findLastIndex(({ role }) => role === "user");
   const first = prompt.findIndex(({ role }) => role !== "system");
   const sent = [...prompt];
-  if (recalled.length) sent[at] = { ...sent[at], content: [...recalled, ...sent[at].content] };
+  if (recalled.length && at >= 0) sent[at] = { ...sent[at], content: [...recalled, ...sent[at].content] };
   const own = marksOf(prompt.slice(first)) > 0;
   let left = MOST_MARKS - marksOf([prompt, tools]);
   const marked = (message: any): any => {

@@ -246,7 +246,7 @@ export class NeveSession implements Session {
           batch.inParts = true; // what the service cannot take as it is it takes as text
           continue;
         }
-        if ([400, 413, 422].includes(status) || code === "client_id_conflict") this.#waiting.shift(); // it never will be appended
+        if ([400, 410, 413, 422].includes(status) || code === "client_id_conflict") this.#waiting.shift(); // it never will be appended
         throw /^(client_id_conflict|idempotency_mismatch)$/.test(code) ? new Error(ANOTHER) : error;
       }
       this.#waiting.shift();
