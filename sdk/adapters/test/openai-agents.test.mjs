@@ -176,6 +176,29 @@ test("a compaction stands in the place of what it holds, and memory keeps that",
   assert.deepEqual((await events(someone, "s1")).filter(({ event_type }) => event_type !== "neutral").map(({ content }) => content), ["I live in Porto.", "Noted."]);
 });
 
+test("a conversation that was deleted elsewhere is empty, and what is said in it says so", async () => {
+  const someone = newUser();
+  const session = own(client(), someone);
+  await session.addItems([user("hi")]);
+  await service("DELETE", `/users/${someone}/sessions/s1`);
+  await session.addItems([user("still there?")]);
+  assert.deepEqual([session.degraded, session.kept], [["session_deleted"], 0]);
+  assert.deepEqual([await session.getItems(), await session.popItem()], [[], undefined]);
+});
+
+test("a long conversation is read and popped in pages", async () => {
+  const someone = newUser();
+  const session = own(client(), someone);
+  const items = Array.from({ length: 230 }, (_, n) => user(`number ${n}`));
+  await session.addItems(items);
+  await proxy("heal", {});
+  assert.deepEqual([await session.getItems(), await session.getItems(5)], [items, items.slice(-5)]);
+  for (let n = 229; n >= 10; n--) assert.deepEqual(await session.popItem(), items[n]);
+  await session.flush();
+  assert.deepEqual(await sent(someone), [...Array(4).fill("GET /events"), "POST /events/retract", "GET /events", "POST /events/retract"]);
+  assert.deepEqual(await session.getItems(), items.slice(0, 10));
+});
+
 test("what others appended is read as items", async () => {
   const someone = newUser();
   await service("POST", `/users/${someone}/sessions/s1/messages`, { messages: [

@@ -221,6 +221,7 @@ export class NeveSession implements Session {
       await work();
     } catch (error) {
       this.#failed(error as NeveError);
+      if (!(error as NeveError).retryable) return;
       this.#rests = Date.now() + PAUSE_MS;
       this.#later(PAUSE_MS);
     }
