@@ -243,6 +243,16 @@ def test_a_forgotten_text_can_be_added_again(service: Service, user: str) -> Non
         asyncio.run(play(NeveMemoryStore(neve, user)))
 
 
+def test_a_search_by_hand_is_made_each_time(service: Service, user: str) -> None:
+    async def play(store: NeveMemoryStore) -> None:
+        assert await store.search("oboe") == []
+        neve.user(user).remember("The user plays the oboe.")
+        assert contents(await store.search("oboe")) == ["The user plays the oboe."]
+
+    with service.client() as neve:
+        asyncio.run(play(NeveMemoryStore(neve, user)))
+
+
 def test_labels_that_the_service_does_not_take_are_named(service: Service, user: str) -> None:
     with service.client() as neve, pytest.raises(NeveError, match="metadata"):
         asyncio.run(NeveMemoryStore(neve, user).add("The user sings.", {"a label": 1}))

@@ -21,6 +21,7 @@ SKIPPED = {
     ".venv-mem0",
     ".venv-pyright",
     ".venv-conformance",
+    ".venv-frameworks",
     "node_modules",
     ".aws-sam",
     ".neve",

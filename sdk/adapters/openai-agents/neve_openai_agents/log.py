@@ -108,6 +108,8 @@ class Log:
             if not self._taken.left:
                 return None
             last = self._taken.left.pop()
+            if self._known[-1:] == [last.item]:
+                self._known.pop()
             self._taken.seqs += last.seqs
             self._send_later(self._pause())
             return last.item
@@ -130,6 +132,8 @@ class Log:
             await self._take_back(ends)
             compile_body = {"format": "openai_responses"} | ({} if message is None else {"message": message})
             answer = await self._send(ends, compile_body)
+            if problem := answer.get("problem"):
+                self.neve.note(NeveError(problem["code"], problem["detail"]))
             request = answer.get("prompt", {}).get("request")
             return None if request is None else Prompt(request, raw=answer["prompt"])
 

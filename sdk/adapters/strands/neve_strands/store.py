@@ -84,7 +84,7 @@ class NeveMemoryStore(MemoryStore):
         self._user_id = user_id
         self._mode = mode
         self._id = uuid4().hex
-        self._turn = -1
+        self._turn: tuple[int, str | None] = (0, None)
         self._found: dict[tuple[str, int], list[MemoryEntry]] = {}
         self._added: dict[str, str] = {}
 
@@ -102,21 +102,23 @@ class NeveMemoryStore(MemoryStore):
             self._neve.note(error)
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """What bears on a query, best first; asked once a turn. Nothing of the conversation itself. Raises NeveError,
-        and ValueError for a ``max_search_results`` below 1."""
+        """What bears on a query, best first; what is injected is asked for once a turn. Nothing of the conversation
+        itself. Raises NeveError, and ValueError for a ``max_search_results`` below 1."""
         asked = None if options is None else options.get("max_search_results")
         _check_limit(asked)
         limit = min(asked or self.max_search_results or RESULTS, MOST)
         if not query.strip():
             return []
-        key = (query, limit)
-        if key not in self._found:
-            body: Any = {"query": query, "limit": min(2 * limit, MOST), "mode": self._mode}
-            timeout = self._neve.settings.timeout_s("recall")
-            answer = await asyncio.to_thread(self._neve.raw.recall, self._user_id, body, timeout=timeout)
-            hits = [hit for hit in answer["hits"] if not self._just_said(hit)]
-            self._found[key] = [_entry(hit) for hit in hits[:limit]]
-        return list(self._found[key])
+        if (query, limit) in self._found:
+            return list(self._found[query, limit])
+        body: Any = {"query": query, "limit": min(2 * limit, MOST), "mode": self._mode}
+        timeout = self._neve.settings.timeout_s("recall")
+        answer = await asyncio.to_thread(self._neve.raw.recall, self._user_id, body, timeout=timeout)
+        hits = [hit for hit in answer["hits"] if not self._just_said(hit)]
+        found = [_entry(hit) for hit in hits[:limit]]
+        if query == self._turn[1]:
+            self._found[query, limit] = list(found)
+        return found
 
     async def add(self, content: str, metadata: dict[str, Any] | None = None) -> Added:
         """Keep a text. ``metadata``: labels; what is no text goes as JSON. The same text again is the same memory, as
@@ -153,10 +155,11 @@ class NeveMemoryStore(MemoryStore):
     def _query(self, context: InjectionQueryContext, **_: Any) -> str | None:
         """What the user said last; behind tools' results as well."""
         said = [text for one in context.messages if one["role"] == "user" and (text := text_of(one))]
-        if len(said) != self._turn:
-            self._turn = len(said)
+        turn = (len(said), said[-1] if said else None)
+        if turn != self._turn:
+            self._turn = turn
             self._found.clear()
-        return said[-1] if said else None
+        return turn[1]
 
     async def _is_kept(self, memory_id: str | None) -> bool:
         if memory_id is None:
