@@ -305,6 +305,27 @@ def test_memory_stands_in_each_step_with_the_same_bytes_and_is_not_stored(
     assert PORTO not in json.dumps(stored)
 
 
+def test_the_end_of_a_turn_is_sent_at_once_without_a_linger(service: Service, user: str) -> None:
+    scripted = ScriptedModel([[function_call("look", {"city": "Porto"}, call_id="c1")], [assistant_message("18.")]])
+    agent = Agent(name="a", instructions="You look.", model=scripted, tools=[look])
+
+    async def play(neve: AsyncNeve) -> None:
+        await Runner.run(agent, "How warm is it?", session=NeveSession(neve, user, "s1"))
+        assert len(events(service, user, "s1")) == 4
+        assert asyncio.all_tasks() == {asyncio.current_task()}, "nothing is left to be done later"
+
+    played(play, service, linger=0)
+
+
+def test_what_waits_is_sent_when_the_loop_ends_and_nobody_closed_the_client(service: Service, user: str) -> None:
+    async def play() -> None:
+        neve = AsyncNeve(service.key, service.url, timeouts=SLOW, linger=LINGER_S)
+        await NeveSession(neve, user, "s1").add_items([{"role": "assistant", "content": "Hello."}])
+
+    asyncio.run(play())
+    assert [one["content"] for one in events(service, user, "s1")] == ["Hello."]
+
+
 def test_a_service_that_is_down_costs_no_turn_and_no_item(service: Service, user: str) -> None:
     scripted = ScriptedModel([[assistant_message(f"answer {n}")] for n in range(3)])
     agent = Agent(name="a", instructions="You answer.", model=scripted)

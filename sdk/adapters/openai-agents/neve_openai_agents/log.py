@@ -203,7 +203,7 @@ class Log:
             if compile_body is not None and not rest:
                 body["compile"] = compile_body
             if not body:
-                self.neve.outboxes.discard(self)
+                self._nothing_waits()
                 return {}
             try:
                 answer: Any = await self._call(body, ends)
@@ -214,7 +214,7 @@ class Log:
                 continue
             self._sent(len(events))
             if not rest:
-                self.neve.outboxes.discard(self)
+                self._nothing_waits()
                 return dict(answer)
 
     async def _call(self, body: Any, ends: float) -> Any:
@@ -282,6 +282,10 @@ class Log:
         self.rest()
         if not self.neve.closed:
             self._timer = asyncio.get_running_loop().create_task(self._wait(seconds))
+
+    def _nothing_waits(self) -> None:
+        self.neve.outboxes.discard(self)
+        self.rest()
 
     async def _wait(self, seconds: float) -> None:
         """Flush after a while, or at once when the loop ends before."""
