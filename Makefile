@@ -175,7 +175,7 @@ pinned-frameworks:
 # With the newest release of each, in environments that are taken away again. Asks the package registries.
 frameworks: .venv/dev.stamp encoder
 	@failed=0; $(BIN)/python -m tests.frameworks || failed=1; \
-	if [ -f sdk/adapters/frameworks.mjs ]; then node sdk/adapters/frameworks.mjs --newest || failed=1; fi; exit $$failed
+	PYTHON=$(BIN)/python node sdk/adapters/frameworks.mjs --newest || failed=1; exit $$failed
 
 # What MCP's own people check a server with. Without npm the tests by it are skipped, which the summary says.
 conformance:
