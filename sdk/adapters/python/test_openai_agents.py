@@ -233,6 +233,38 @@ def test_what_others_appended_is_read_as_items(service: Service, user: str) -> N
     played(play, service)
 
 
+def test_what_a_session_in_typescript_kept_is_read_by_what_it_says(service: Service, user: str) -> None:
+    asked = {"type": "message", "role": "user", "content": "How warm is it?"}
+    call = {"type": "function_call", "callId": "t1", "name": "look", "arguments": "{}", "status": "completed"}
+    result = {"type": "function_call_result", "callId": "t1", "name": "look", "output": {"type": "text", "text": "18"}}
+    kept: list[Any] = [
+        {"event_type": "user_message", "content": "How warm is it?", "event_data": {"item": asked}},
+        {"event_type": "neutral", "event_data": {"item": {"type": "reasoning", "content": []}}},
+        {
+            "event_type": "tool_call",
+            "content": "",
+            "event_data": {"tool_use_id": "t1", "name": "look", "args": {}, "item": call},
+        },
+        {
+            "event_type": "tool_result",
+            "content": "18",
+            "event_data": {"tool_use_id": "t1", "name": "look", "item": result},
+        },
+    ]
+    with service.client() as neve:
+        neve.raw.open_session(user, {"session_id": "s1"})
+        neve.raw.append_events(user, "s1", {"events": kept})
+
+    async def play(neve: AsyncNeve) -> None:
+        same(await NeveSession(neve, user, "s1").get_items(), [
+            {"role": "user", "content": "How warm is it?"},
+            {"type": "function_call", "call_id": "t1", "name": "look", "arguments": "{}"},
+            {"type": "function_call_output", "call_id": "t1", "output": "18"},
+        ])  # fmt: skip
+
+    played(play, service)
+
+
 @pytest.mark.parametrize("streamed", [False, True])
 def test_runs_of_the_framework_leave_what_its_own_session_holds(streamed: bool, service: Service, user: str) -> None:
     def script() -> ScriptedModel:

@@ -1,7 +1,8 @@
 """Items of OpenAI's Responses as events of a log, and back, whole.
 
-An event says what memory can read of its item. Where that is not all of it, ``event_data.item`` holds the item; where
-the item is larger than an event may be, or holds what no JSON can, its text stands in neutral events behind it."""
+An event says what memory can read of its item. Where that is not all of it, ``event_data.response_item`` holds the
+item; where the item is larger than an event may be, or holds what no JSON can, its text stands in neutral events behind
+it."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ from uuid import uuid4
 
 Item = dict[str, Any]
 Event = dict[str, Any]
-ITEM, PARTS, PART_OF = "item", "parts", "part_of"
+ITEM, PARTS, PART_OF = "response_item", "response_parts", "response_part_of"
+"""Names of our own: the session in TypeScript keeps items of another shape, and each reads what the other's say."""
 EVENT_BYTES = 240_000
 """Below the 256 KiB of docs/rules/http.md#limits, with room for what stands around the item."""
 PART_CHARACTERS = 120_000
