@@ -62,6 +62,8 @@ def erase_retracted(work: Retracting, made: DerivedRows) -> None:
 
 @dataclass
 class _Erasing:
+    """The work of one worker. ``moved``: whether it has told exports of the deletion, by the user's row."""
+
     work: Retracting
     made: DerivedRows
 
@@ -121,8 +123,9 @@ class _Erasing:
         documents = [scope.keys.document(path) for path in artifacts_of(scope, self.incarnation, events)]
         documents = list(scope.ports.table.get_many(documents)) if documents else []
         delete_rows(scope.ports.table, documents)
-        for batch in batches(items, item_bytes, most=BATCH):
-            transact(scope.ports, partial(self._blank, batch))
+        parts = list(batches(items, item_bytes, most=BATCH))
+        for part in parts:
+            transact(scope.ports, partial(self._blank, part, last=len(items) < ROUND and part is parts[-1]))
         self.counts["events"] += sum(not event.erased for event in events)
         self.counts["documents"] += len(documents)
         self._remove_images(items)
@@ -137,9 +140,9 @@ class _Erasing:
             note_removed(self.scope, items, gone)
             self.work.need_time()
 
-    def _blank(self, items: Sequence[Item]) -> None:
-        """Write the rows without their words, the client ids without what they were bound to. With the last of them,
-        nothing is left that an export which begins from then on could read."""
+    def _blank(self, items: Sequence[Item], *, last: bool) -> None:
+        """Write the rows without their words, the client ids without what they were bound to. With the ``last`` of
+        them, nothing is left that an export which begins from then on could read. Raises Conflict."""
         keys = self.scope.keys
         clients = [keys.client_id(item["client_id"]) for item in items if item.get("client_id")]
         found = self.scope.ports.table.get_many([keys.head, *map(key_of, items), *clients])
@@ -150,9 +153,9 @@ class _Erasing:
         ops += [rows.put_erased(item) for item in said]
         ops += [Delete(keys.thinking(item["seq"])) for item in said]
         if ops:
-            moved = rows.put_head(keys, replace(head, deletions=head.deletions + 1))
-            self.scope.ports.table.write([moved, *ops])
-        self.moved = self.moved or bool(ops)
+            moved = replace(head, deletions=head.deletions + 1)
+            self.scope.ports.table.write([rows.put_head(keys, moved) if last else rows.check_head(keys, head), *ops])
+            self.moved = last
 
     def _forget_messages(self) -> None:
         """Remove what the session knows the messages again by: a digest of few words can be turned back into them.
