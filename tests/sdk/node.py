@@ -3,11 +3,12 @@ says loudly how many were; with NEVE_REQUIRE_SERVERS=1 or CI=true it fails inste
 
 from __future__ import annotations
 
+import fcntl
 import os
 import re
 import shutil
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 
@@ -16,7 +17,6 @@ import pytest
 from local.template import ROOT
 
 PACKAGE = ROOT / "sdk" / "typescript"
-INSTALLED = PACKAGE / "node_modules" / ".stamp"
 OLDEST = 20
 NO_NODE = "the TypeScript SDK cannot be tested here: "
 """How the reason of every such skip begins."""
@@ -35,12 +35,15 @@ def need_sdk() -> Path:
     return PACKAGE
 
 
-def run(*command: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def run(
+    *command: str, environment: Mapping[str, str] | None = None, folder: Path = PACKAGE
+) -> subprocess.CompletedProcess[str]:
     """In the package's folder, without what the shell says of a service."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("NEVE_")}
+    of_others = {name for name in os.environ if name.startswith("NEVE_") and name != "NEVE_FRAMEWORKS"}
+    kept = {name: value for name, value in os.environ.items() if name not in of_others}
     return subprocess.run(
         command,
-        cwd=PACKAGE,
+        cwd=folder,
         env=kept | dict(environment or {}),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -62,12 +65,33 @@ def _missing() -> str | None:
 
 @cache
 def _built() -> str | None:
-    """Tried once a process. What is installed stays until the lock changes, as with ``make sdk-typescript``."""
-    lock = PACKAGE / "package-lock.json"
-    if not INSTALLED.is_file() or INSTALLED.stat().st_mtime < lock.stat().st_mtime:
-        done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
+    return built(PACKAGE, lambda: run("node", "build.mjs"))
+
+
+def built(folder: Path, build: Callable[[], subprocess.CompletedProcess[str]], *, installs: bool = True) -> str | None:
+    """Install and build what is older than its sources, one process at a time: a build takes away what the tests of
+    another one import. What went wrong, else None."""
+    with (folder / ".building").open("a+b") as stamp:
+        fcntl.flock(stamp, fcntl.LOCK_EX)
+        stamp.seek(0)
+        if stamp.read() == _files(folder):
+            return None
+        installed, lock = folder / "node_modules" / ".stamp", folder / "package-lock.json"
+        if installs and (not installed.is_file() or installed.stat().st_mtime < lock.stat().st_mtime):
+            done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", folder=folder)
+            if done.returncode:
+                return f"npm ci failed:\n{done.stdout}"
+            installed.touch()
+        done = build()
         if done.returncode:
-            return f"npm ci failed:\n{done.stdout}"
-        INSTALLED.touch()
-    done = run("node", "build.mjs")
-    return f"node build.mjs failed:\n{done.stdout}" if done.returncode else None
+            return f"the build in {folder.name} failed:\n{done.stdout}"
+        stamp.truncate(0)
+        stamp.write(_files(folder))
+    return None
+
+
+def _files(folder: Path) -> bytes:
+    """What a build is made of, what it has made, and when."""
+    patterns = ("dist/*", "*/dist/*", "src/*", "*/src/*", "*.mjs", "*.json", "node_modules/.stamp")
+    files = [f"{file} {file.stat().st_mtime_ns}" for pattern in patterns for file in folder.glob(pattern)]
+    return "\n".join([os.environ.get("NEVE_FRAMEWORKS", ""), *sorted(files)]).encode()

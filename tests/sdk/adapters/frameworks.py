@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -14,11 +13,9 @@ from pathlib import Path
 import pytest
 
 from local.template import ROOT
-from tests.sdk.node import NO_NODE, need_sdk
+from tests.sdk.node import NO_NODE, built, need_sdk, run
 
 ADAPTERS = ROOT / "sdk" / "adapters"
-INSTALLED = ADAPTERS / "node_modules" / ".stamp"
-LIMIT_S = 600
 
 
 def need_adapters() -> Path:
@@ -43,28 +40,11 @@ def need_node(oldest: int) -> str:
     pytest.skip(reason)
 
 
-def run(*command: str, environment: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
-    """In the adapters' folder, without what the shell says of a service."""
-    kept = {
-        name: value for name, value in os.environ.items() if not name.startswith("NEVE_") or name == "NEVE_FRAMEWORKS"
-    }
-    return subprocess.run(
-        command,
-        cwd=ADAPTERS,
-        env=kept | dict(environment or {}),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=LIMIT_S,
-        check=False,
-    )
-
-
 def pass_in(node: str, name: str, environment: Mapping[str, str]) -> str:
     """All tests of a file, of which none may be left out. What they print."""
     # What waits to be sent keeps a process alive for as long as it may wait.
     command = (node, "--test", "--test-force-exit", "--test-reporter=tap", f"test/{name}.test.mjs")
-    done = run(*command, environment=environment)
+    done = run(*command, environment=environment, folder=ADAPTERS)
     assert done.returncode == 0, done.stdout
     counts = dict(re.findall(r"^# (tests|pass|skipped) (\d+)$", done.stdout, re.MULTILINE))
     assert counts["tests"] == counts["pass"] and int(counts["tests"]) > 0, done.stdout
@@ -74,14 +54,6 @@ def pass_in(node: str, name: str, environment: Mapping[str, str]) -> str:
 
 @cache
 def _built() -> str | None:
-    """Built, packed and imported once a process. What is installed stays until the lock changes."""
-    lock = ADAPTERS / "package-lock.json"
+    """Built, packed and imported, once for all tests."""
     others = "NEVE_FRAMEWORKS" in os.environ
-    if not others and (not INSTALLED.is_file() or INSTALLED.stat().st_mtime < lock.stat().st_mtime):
-        done = run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund")
-        if done.returncode:
-            return f"npm ci failed:\n{done.stdout}"
-        INSTALLED.touch()
-    done = run("node", "build.mjs", "--pack")
-    fine = done.returncode == 0 and done.stdout.count("imports in an empty folder") == 2
-    return None if fine else f"node build.mjs --pack failed:\n{done.stdout}"
+    return built(ADAPTERS, lambda: run("node", "build.mjs", "--pack", folder=ADAPTERS), installs=not others)
