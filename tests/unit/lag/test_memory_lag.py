@@ -110,6 +110,13 @@ def listed(world: RecallWorld) -> list[str]:
     return [keys.session for keys in sessions_behind(world.rows, world.tenant.keys.of_user("ann"))]
 
 
+def read_to(world: RecallWorld, seq: int) -> None:
+    keys = world.session.keys
+    item = world.rows.get(keys.marker)
+    assert item is not None
+    world.rows.write([rows.put_marker(keys, replace(rows.read_marker(item), offered_seq=seq))])
+
+
 def test_an_append_lists_the_session_and_the_sweep_takes_it_off_when_all_is_done(world: RecallWorld) -> None:
     world.say("I have no answer yet")
     assert listed(world) == ["s1"]
@@ -119,6 +126,9 @@ def test_an_append_lists_the_session_and_the_sweep_takes_it_off_when_all_is_done
     world.pump()
     assert user_lag(world.user()).none and listed(world) == ["s1"]
     sweep_due(world)
+    assert listed(world) == ["s1"], "a new session's pack tells of what no pass has read"
+    read_to(world, 1)
+    sweep_due(world)
     assert listed(world) == []
     append_events(world.user().of_session("s1"), [NewEvent(USER, "And now?")])
     assert listed(world) == ["s1"]
@@ -127,6 +137,7 @@ def test_an_append_lists_the_session_and_the_sweep_takes_it_off_when_all_is_done
 def test_an_append_that_wins_against_the_leaving_stays_listed(world: RecallWorld) -> None:
     world.say("I have no answer yet")
     world.pump()
+    read_to(world, 1)
     keys, write = world.tenant.keys.of_user("ann").of_session("s1"), world.rows.write
 
     def beaten(ops: object) -> None:

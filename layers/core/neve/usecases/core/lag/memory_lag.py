@@ -82,13 +82,21 @@ class Progress:
     def lag(self, now: datetime) -> MemoryLag:
         events = max(0, self.head.last_seq - self.indexed.indexed_seq)
         unembedded = self.indexed.unembedded(self.head.last_seq)
-        read_to = max(self.marker.observed_seq, self.marker.offered_seq)
-        unobserved = max(0, self.head.complete_seq - read_to)
+        unobserved = max(0, self.head.complete_seq - self._read_to)
         done = [self.head.last_seq]
         done += [self.indexed.embedded_to] if unembedded else []
-        done += [read_to] if unobserved else []
+        done += [self._read_to] if unobserved else []
         since = self._appended_behind(min(done))
         return MemoryLag(events, events, unembedded, unobserved, _seconds(now, since))
+
+    @property
+    def _read_to(self) -> int:
+        return max(self.marker.observed_seq, self.marker.offered_seq)
+
+    def caught_up(self, now: datetime) -> bool:
+        """Say whether the session may leave the index: nothing lags, and no message waits for an answer that never
+        came. A new session's first pack tells of that one, which no pass reads before the end."""
+        return self.lag(now).none and (self._read_to >= self.head.last_seq or self.head.status == "extracted")
 
     @property
     def lacks_something(self) -> bool:
@@ -219,9 +227,9 @@ class _Ports(Protocol):
 
 def leave_if_caught_up(data: SessionData[_Ports], now: datetime) -> None:
     """Take a session that is caught up out of the index: behind a pass, and by the sweep for sessions whose turn was
-    never completed or whose vectors came later. Raises StoreUnavailable."""
+    never completed before their end, or whose vectors came later. Raises StoreUnavailable."""
     progress = read_progress(data.keys, data.ports.table.get_many(progress_rows(data.keys)))
-    if progress is not None and progress.lag(now).none:
+    if progress is not None and progress.caught_up(now):
         leave(data, progress)
 
 
