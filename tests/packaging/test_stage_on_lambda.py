@@ -139,6 +139,13 @@ def test_a_wrong_key_is_denied_which_the_gateway_turns_into_401(stage: Stage) ->
     assert json.loads(response.body)["code"] == "unauthorized"
 
 
+def test_a_models_host_is_told_whose_token_it_needs(stage: Stage) -> None:
+    assert stage.call("GET", "/mcp").status == 405
+    response = stage.call("POST", "/mcp", b"{}")
+    assert response.status == 403
+    assert b"/tokens" in response.body
+
+
 def test_a_batch_that_cannot_be_read_is_an_error_of_the_invocation(stage: Stage) -> None:
     with pytest.raises(FunctionFailed, match="dynamodb"):
         stage.invoke("outbox", {"Records": [{"eventSource": "aws:sqs"}]})
