@@ -57,7 +57,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kinds = [kind for kind in ("live", "controls") if item.get_closest_marker(kind)]
         if len(kinds) != 1:
             raise pytest.UsageError(f"{item.nodeid} must be marked either live or controls")
-    if spared := {item for item in here if _on_full_stack(item) and _no_store_changes(item)}:
+    if spared := _spared([item for item in here if _on_full_stack(item)]):
         config.hook.pytest_deselected(items=list(spared))
         items[:] = [item for item in items if item not in spared]
         here = [item for item in here if item not in spared]
@@ -75,14 +75,20 @@ def _on_full_stack(item: pytest.Item) -> bool:
     return call is not None and call.params.get("stack") == "full"
 
 
-def _no_store_changes(item: pytest.Item) -> bool:
-    """Say whether the test is of the shape of requests and answers, or a further case of one whose first two show that
-    what follows from the rule is written and found on real servers too."""
-    if item.path.name == "test_schemathesis.py":
-        return True
-    return isinstance(item, pytest.Function) and any(
-        case >= CASES for name, case in item.callspec.indices.items() if name != "stack"
-    )
+def _spared(on_full_stack: list[pytest.Item]) -> set[pytest.Item]:
+    """Give the tests of the shape of requests and answers; and all but the first cases of a parametrised test, which
+    show that what follows from the rule is written and found on real servers too."""
+    spared = set[pytest.Item]()
+    values: dict[tuple[str, str], list[int]] = {}
+    for item in on_full_stack:
+        for name, value in item.callspec.params.items() if isinstance(item, pytest.Function) else ():
+            seen = values.setdefault((item.nodeid.partition("[")[0], name), [])
+            seen += [id(value)] if id(value) not in seen else []
+            if seen.index(id(value)) >= CASES:
+                spared.add(item)
+        if item.path.name == "test_schemathesis.py":
+            spared.add(item)
+    return spared
 
 
 def _place(item: pytest.Item) -> int:
