@@ -18,7 +18,7 @@ from neve.usecases.core.jobs.read_jobs import find_job
 from neve.usecases.tell.forget import list_to_forget as listing
 from neve.usecases.tell.forget import listed
 from neve.usecases.tell.forget.confirm import confirm_forgetting
-from neve.usecases.tell.forget.list_to_forget import Shown, ToForget, list_to_forget
+from neve.usecases.tell.forget.list_to_forget import ForgetList, ToForget, list_to_forget
 from neve.usecases.tell.memories.delete_memory import delete_listed
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.request_erasure import request_erasure
@@ -199,7 +199,7 @@ def test_a_degraded_search_says_so(world: RecallWorld) -> None:
     assert shown.count == 1 and shown.degraded
 
 
-def shown_ids(shown: Shown) -> list[str]:
+def shown_ids(shown: ForgetList) -> list[str]:
     return [memory.id for memory in shown.memories]
 
 

@@ -14,7 +14,7 @@ from neve.http.schemas.fields import Degraded, Filled, Identifier, Label, Metada
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.http.schemas.memories.memories import MEMORIES
 from neve.usecases.ask.memories.list_memories import MemoryFilter
-from neve.usecases.tell.forget.list_to_forget import HITS, SHOWN, Conversation, Shown, ToForget
+from neve.usecases.tell.forget.list_to_forget import HITS, SHOWN, ForgetList, ListedConversation, ToForget
 
 MAX_SESSIONS = 50
 MAX_QUERY = 8_000
@@ -108,7 +108,7 @@ class ConversationView(View):
     last_seq: int = Field(description="Up to here it would be taken back; what is said later stays.")
 
     @classmethod
-    def of(cls, one: Conversation) -> Self:
+    def of(cls, one: ListedConversation) -> Self:
         return super().of(one)
 
 
@@ -127,7 +127,7 @@ class ForgetListView(View):
     degraded: Degraded | None = Field(None, description="What the search for the `query` had to do without.")
 
     @classmethod
-    def of(cls, shown: Shown) -> Self:
+    def of(cls, shown: ForgetList) -> Self:
         return super().of(
             shown,
             dry_run=True,

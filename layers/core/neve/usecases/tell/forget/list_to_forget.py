@@ -42,26 +42,26 @@ class ToForget:
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class ListedConversation:
     session_id: str
     last_seq: int
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ForgetList:
     """The list of what would be forgotten. ``confirm``: has exactly this forgotten; None where there is nothing.
     ``complete`` False: there is more, which another list has when this is forgotten."""
 
     memories: Sequence[Memory]
     count: int
     complete: bool = True
-    conversations: Sequence[Conversation] = ()
+    conversations: Sequence[ListedConversation] = ()
     confirm: str | None = None
     expires_in_s: int = int(GOOD_FOR.total_seconds())
     degraded: Sequence[str] = ()
 
 
-def list_to_forget(scope: UserScope, wanted: ToForget) -> Shown:
+def list_to_forget(scope: UserScope, wanted: ToForget) -> ForgetList:
     """Find what is wanted, and keep the list of it for an hour. Nothing is forgotten. Raises memory_not_found of
     ``ids``, session_not_found of ``conversations``, erasing, user_closed, conflict, StoreUnavailable."""
     rows.writable(rows.read_head(scope.ports.table.get(scope.keys.head)))
@@ -76,11 +76,11 @@ def list_to_forget(scope: UserScope, wanted: ToForget) -> Shown:
         found, complete = _by_filter(scope, wanted.where)
     listed = [Listed("memory", memory.id, memory.rev) for memory in found]
     listed += [Listed("conversation", one.session_id, one.last_seq) for one in conversations]
-    shown = Shown(found[:SHOWN], len(found), complete, conversations, degraded=degraded)
+    shown = ForgetList(found[:SHOWN], len(found), complete, conversations, degraded=degraded)
     return replace(shown, confirm=new_list(scope, listed)) if listed else shown
 
 
-def _conversations(scope: UserScope, wanted: ToForget) -> list[Conversation]:
+def _conversations(scope: UserScope, wanted: ToForget) -> list[ListedConversation]:
     """Read how far the conversations go. Raises session_not_found."""
     if not wanted.conversations:
         return []
@@ -90,7 +90,7 @@ def _conversations(scope: UserScope, wanted: ToForget) -> list[Conversation]:
         if not rows.is_there(found, key):
             raise not_found("session", session)
     last = {session: rows.read_session(found[key]).last_seq for session, key in heads.items()}
-    return [Conversation(session, seq) for session, seq in last.items() if seq]
+    return [ListedConversation(session, seq) for session, seq in last.items() if seq]
 
 
 def _by_id(scope: UserScope, ids: Sequence[str]) -> list[Memory]:
