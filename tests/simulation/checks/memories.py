@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 from neve.domain.ids import ulid_time
 from neve.domain.indexing.memory_passages import memory_passages
 from neve.domain.indexing.passage import Passage, Source
-from neve.domain.indexing.utterances import ROLES, utterance_of, utterance_passages
+from neve.domain.indexing.utterances import utterance_of, utterance_passages
 from neve.domain.memories.visibility import active, status_at, visible
 from neve.domain.records.memories import EmbeddingState, Memory, Scope, Status
+from neve.domain.records.sessions import Event
 from neve.domain.sessions.spans import holds
 from neve.domain.times import parse
 from neve.ports.search import Owner
@@ -112,9 +113,9 @@ def _may_lack_neighbours(run: Run, session: SessionKeys) -> bool:
     with so much of tools between the two utterances before something new, and theirs, that they are not all read."""
     if removed_of(run, session):
         return True
-    log = [rows.read_event(item) for item in log_of(run, session)]
-    said, ends = [event.seq for event in log if event.event_type in ROLES], [event.seq for event in log[-1:]] * 4
-    return any(last - first > LOOK_BACK for first, last in zip(said, [*said[4:], *ends], strict=False))
+    left = _left_of_log(run, session)
+    said = [place for place, event in enumerate(left) if utterance_of(session.session, event) is not None]
+    return any(last - first > LOOK_BACK for first, last in zip(said, [*said[4:], *[len(left) - 1] * 4], strict=False))
 
 
 def _whatever_stands_beside(session: SessionKeys, *passages: dict[tuple[str, int], Passage]) -> None:
@@ -148,12 +149,16 @@ def _memory_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
 def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
     for session in run.history.sessions():
         if (session.tenant, session.user) == (keys.tenant, keys.user):
-            epoch = row(run, session, "epoch")
-            gone = gone_from(rows.read_epoch(epoch)) if epoch else ()
-            left = (rows.read_event(item) for item in log_of(run, session) if not holds(gone, item["seq"]))
-            uttered = (utterance_of(session.session, event) for event in left)
+            uttered = (utterance_of(session.session, event) for event in _left_of_log(run, session))
             passages = utterance_passages([one for one in uttered if one is not None])
             yield from (replace(p, vector=vector_of(p.text)) for p in passages)
+
+
+def _left_of_log(run: Run, session: SessionKeys) -> list[Event]:
+    """The events that an index may hold, in their order."""
+    epoch = row(run, session, "epoch")
+    gone = gone_from(rows.read_epoch(epoch)) if epoch else ()
+    return [rows.read_event(item) for item in log_of(run, session) if not holds(gone, item["seq"])]
 
 
 def a_deletion_is_noted(run: Run) -> Found:
