@@ -20,6 +20,7 @@ from neve.ports.table import Item, Key, key_of
 from neve.store import rows
 from neve.store.keys import DELETED_MEMORY, DOCUMENT, SUMMARY, SessionKeys, UserKeys, deleted_memory_id
 from neve.usecases.core.jobs.messages.compaction import RETRACT
+from neve.usecases.core.pack.what_holds import what_holds_of
 from neve.usecases.work.retract.retracting import PACK as PACKED
 from neve.usecases.work.retract.retracting import is_done
 from tests.simulation.checks.memories import memories_of
@@ -188,7 +189,8 @@ def nothing_deleted_is_stored(run: Run) -> Found:
 
 
 def a_pack_rebuilt_holds_what_is_left(run: Run) -> Found:
-    """At the moment when a deletion is through with the packs that it purged: what it had read again is in each."""
+    """At the moment when a deletion is through with the packs that it purged: what it had read again is in each, unless
+    it says nothing but what does not hold."""
     then: dict[Key, Item] = {}
     for written in run.cloud.table.log:
         if written.new is None:
@@ -206,7 +208,11 @@ def a_pack_rebuilt_holds_what_is_left(run: Run) -> Found:
 def _left_out_of_packs(then: dict[Key, Item], user: SessionKeys, job: Job) -> Found:
     gen = rows.read_head(then.get(user.head)).gen
     found = (then.get(user.memory(i)) for i in job.result.get("written", ()))
-    held = [memory.id for memory in map(rows.read_memory, filter(None, found)) if active(memory, gen)]
+    there = [
+        rows.read_memory(item) for key, item in then.items() if key.pk == user.partition and item["type"] == "memory"
+    ]
+    written = [memory for memory in map(rows.read_memory, filter(None, found)) if active(memory, gen)]
+    held = [memory.id for memory in what_holds_of(there, gen).of(written)]
     for session in job.result.get("erased", {}).get("rebuilt_packs", ()):
         keys = user.of_session(session)
         epoch = then.get(keys.epoch)
