@@ -15,7 +15,7 @@ from neve.http.operations import Body, Response
 from neve.http.schemas.fields import Degraded, Filled
 from neve.http.schemas.memories.fields import MemoryId
 from neve.http.schemas.memories.forget import MAX_QUERY, Confirm, ForgetListView, ToForgetView
-from neve.http.schemas.recall.tool_answer import ToolAnswer
+from neve.http.schemas.recall.tool_call import ToolAnswer
 from neve.http.schemas.recall.tools import NOT_SEARCHED
 from neve.http.schemas.recall.write_tools import WriteToolBody, writer
 from neve.usecases.ask.memories.list_memories import MemoryFilter

@@ -19,7 +19,7 @@ from neve.http.schemas.documents.addresses import DocumentPrefix
 from neve.http.schemas.enums import RecallScope, ResultState
 from neve.http.schemas.fields import Degraded, Filled, Identifier, Label
 from neve.http.schemas.recall.recall import MAX_QUERY, REFUSED, Hits, RecallView
-from neve.http.schemas.recall.tool_answer import ToolAnswer
+from neve.http.schemas.recall.tool_call import ToolAnswer, tool_route
 from neve.usecases.ask.documents.get_document import PageRead
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer, degradation_line
 from neve.usecases.ask.recall.command import RecallCommand
@@ -279,11 +279,8 @@ def _tool(
     also: tuple[Scope, ...] = (),
     codes: tuple[str, ...] = REFUSED,
 ) -> Operation[Nothing, B]:
-    called = "".join(word.capitalize() for word in name.split("_"))
     return Operation(
-        **route("POST", f"/v1/users/{{user_id}}/tools/{name}", f"call{called}", "recall", "chat", *also),
-        by_model=True,
-        summary=f"The tool {name}, called by a language model.",
+        **tool_route(name, *also),
         description=about,
         body=body,
         responses={200: found},

@@ -7,11 +7,11 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, RootModel
 
 from neve.http.model_mistakes import MistakeView
-from neve.http.operations import USER_WRITE, B, Body, Nothing, Operation, Response, record_of, route
+from neve.http.operations import USER_WRITE, B, Body, Nothing, Operation, Response, record_of
 from neve.http.schemas.enums import Category, FactDecision, Trust, WrittenBy
 from neve.http.schemas.fields import Filled, Identifier, Seq
 from neve.http.schemas.memories.fields import MAX_REASON, Importance, MemoryId, Text
-from neve.http.schemas.recall.tool_answer import ToolAnswer
+from neve.http.schemas.recall.tool_call import ToolAnswer, tool_route
 from neve.usecases.tell.memories.evolve_memory import Evolution
 from neve.usecases.tell.memories.stored_fact import StoredFact
 from neve.usecases.tell.tools.correct import Correction
@@ -133,9 +133,7 @@ class CorrectOrMistake(RootModel[CorrectView | MistakeView]):
 def writer(name: str, about: str, body: type[B], found: Response) -> Operation[Nothing, B]:
     """Declare the call of a tool that writes."""
     return Operation(
-        **route("POST", f"/v1/users/{{user_id}}/tools/{name}", f"call{name.capitalize()}", "recall", "chat"),
-        by_model=True,
-        summary=f"The tool {name}, called by a language model.",
+        **tool_route(name),
         description=about,
         body=body,
         responses={200: found},
