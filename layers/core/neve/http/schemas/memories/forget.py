@@ -14,7 +14,7 @@ from neve.http.schemas.fields import Degraded, Filled, Identifier, Label, Metada
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.http.schemas.memories.memories import MEMORIES
 from neve.usecases.ask.memories.list_memories import MemoryFilter
-from neve.usecases.tell.forget.list_to_forget import HITS, SHOWN, ForgetList, ListedConversation, ToForget
+from neve.usecases.tell.forget.list_to_forget import HITS, SHOWN, ForgetList, ToForget
 
 MAX_SESSIONS = 50
 MAX_QUERY = 8_000
@@ -106,10 +106,6 @@ class ToForgetView(View):
 class ConversationView(View):
     session_id: str
     last_seq: int = Field(description="Up to here it would be taken back; what is said later stays.")
-
-    @classmethod
-    def of(cls, one: ListedConversation) -> Self:
-        return super().of(one)
 
 
 class ForgetListView(View):
