@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from neve.domain.errors import FieldError
-from neve.domain.tenants.write_tools import need_write_tools
 from neve.http.answers.job import job_answer, job_once
-from neve.http.answers.tools.writing import or_mistake
+from neve.http.answers.tools.writing import written
 from neve.http.calls import Answer, Call, once
 from neve.http.model_mistakes import mistake
 from neve.http.operations import Nothing
@@ -48,9 +47,8 @@ def forget_answer(call: Call[Nothing, ForgetBody]) -> Answer:
 def forget_tool_answer(call: Call[Nothing, ForgetToolBody]) -> Answer:
     """Answer E11 forget. A list is kept for a repeat without its texts, which are read again: what is deleted since is
     not there any more."""
-    need_write_tools(call.tenant.policy)
-    return or_mistake(
-        lambda: once(call, lambda: _forget(call), keep=_without_texts, again=lambda one: _again(call, one))
+    return written(
+        call, lambda: once(call, lambda: _forget(call), keep=_without_texts, again=lambda one: _again(call, one))
     )
 
 

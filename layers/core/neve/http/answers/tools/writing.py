@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from neve import observability
 from neve.domain.errors import FieldError, NeveError
@@ -26,31 +27,33 @@ def bind_writing(router: Router) -> None:
 
 
 def remember_answer(call: Call[Nothing, RememberBody]) -> Answer:
-    need_write_tools(call.tenant.policy)
     wanted, session = call.body.wanted(), call.body.session_id
-    return or_mistake(
+    return written(
+        call,
         lambda: once_within(
             call,
             lambda beside: remember(call.user, wanted, session, beside),
             lambda stored: Answer(body=RememberView.of(stored)),
-        )
+        ),
     )
 
 
 def correct_answer(call: Call[Nothing, CorrectBody]) -> Answer:
-    need_write_tools(call.tenant.policy)
     memory_id, session = call.body.arguments.id, call.body.session_id
-    return or_mistake(
+    return written(
+        call,
         lambda: once_within(
             call,
             lambda beside: correct(call.user, memory_id, call.body.evolution(), session, beside),
             lambda made: Answer(body=CorrectView.after(memory_id, made)),
-        )
+        ),
     )
 
 
-def or_mistake(answer: Callable[[], Answer]) -> Answer:
-    """Tell the model what it did wrong, where nothing else is wrong."""
+def written(call: Call[Any, Any], answer: Callable[[], Answer]) -> Answer:
+    """Answer the call of a tool that writes; tell the model what it did wrong, where nothing else is wrong. Raises
+    write_tools_off, of a repeat as well."""
+    need_write_tools(call.tenant.policy)
     try:
         return answer()
     except NeveError as error:
