@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import get_args
+from typing import Annotated, get_args
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from neve.domain.tenants.access_token import MAX_TTL_S, MIN_TTL_S, TenantScope, UserScope
 from neve.http.operations import Body, Operation, Response, View, route
 from neve.http.schemas.enums import TenantTokenScope, UserTokenScope
 from neve.http.schemas.fields import Name, Time
-from neve.http.schemas.tenants.admin import distinct
+from neve.http.schemas.tenants.admin import DISTINCT
 
 DEFAULT_TTL_S = 900
 """*Chosen*: a page that is left open asks for another four times an hour."""
@@ -24,23 +24,15 @@ class _LimitedBody(Body):
 
 
 class CreateUserTokenBody(_LimitedBody):
-    scopes: list[UserTokenScope] = Field(
-        min_length=1,
-        max_length=len(get_args(UserScope)),
-        description="`self`: the user's own export and erasure, and their jobs.",
-        json_schema_extra={"uniqueItems": True},
+    scopes: Annotated[list[UserTokenScope], *DISTINCT] = Field(
+        max_length=len(get_args(UserScope)), description="`self`: the user's own export and erasure, and their jobs."
     )
-    _distinct = field_validator("scopes")(distinct)
 
 
 class CreateTokenBody(_LimitedBody):
-    scopes: list[TenantTokenScope] = Field(
-        min_length=1,
-        max_length=len(get_args(TenantScope)),
-        description="Some of those that the API key has.",
-        json_schema_extra={"uniqueItems": True},
+    scopes: Annotated[list[TenantTokenScope], *DISTINCT] = Field(
+        max_length=len(get_args(TenantScope)), description="Some of those that the API key has."
     )
-    _distinct = field_validator("scopes")(distinct)
 
 
 class TokenOut(View):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, GetJsonSchemaHandler, RootModel, field_validator
+from pydantic import AfterValidator, Field, GetJsonSchemaHandler, RootModel
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
@@ -227,23 +227,23 @@ def _merged(before: Any, change: Mapping[str, Any]) -> dict[str, Any]:
     return merged
 
 
-def distinct(scopes: list[str]) -> list[str]:
+def _distinct(scopes: list[str]) -> list[str]:
     if len(set(scopes)) < len(scopes):
         raise ValueError("must be distinct")
     return scopes
 
 
+DISTINCT = (Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct))
+"""The bounds of a list of scopes, beside how many there are."""
+
+
 class CreateKeyBody(Body):
-    scopes: list[KeyScope] = Field(
-        min_length=1,
+    scopes: Annotated[list[KeyScope], *DISTINCT] = Field(
         max_length=len(SCOPES),
         description="`documents`: calls of documents, and the tools that search and read them, alone. `tokens`: making"
         " access tokens of users.",
-        json_schema_extra={"uniqueItems": True},
     )
     label: Name | None = Field(default=None, max_length=100)
-
-    _distinct = field_validator("scopes")(distinct)
 
 
 class KeyOut(View):
