@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Callable
 from datetime import timedelta
 
 from neve.caching import CacheSpec
@@ -36,37 +35,30 @@ def caller_of(ports: Ports, authorization: str | None) -> Caller | None:
     given = _BEARER.fullmatch((authorization or "").strip())
     if given is None:
         return None
-    text, sha256 = given[1], key_sha256(given[1])
-    if key := _KEY.fullmatch(text):
-        return _of_key(ports, key[1], sha256, lambda row: hmac.compare_digest(row.sha256, sha256), _as_it_is)
-    token = _token(ports, text)
-    if token is None:
+    key = _KEY.fullmatch(given[1])
+    token = None if key else _token(ports, given[1])
+    key_id = key[1] if key else token.key_id if token else None
+    if key_id is None:
         return None
-    return _of_key(
-        ports, token.key_id, sha256, lambda row: row.tenant_id == token.tenant_id, lambda _: _holder(ports, token)
-    )
-
-
-def _of_key(
-    ports: Ports, key_id: str, sha256: str, fits: Callable[[ApiKey], bool], called: Callable[[ApiKey], Caller]
-) -> Caller | None:
-    verdicts, as_of = ports.caches.of(VERDICTS), ports.clock.now()
+    sha256, verdicts, as_of = key_sha256(given[1]), ports.caches.of(VERDICTS), ports.clock.now()
     try:
         item = ports.table.get(api_key_row(key_id))
     except StoreUnavailable:
         if (known := verdicts.get(sha256)) is not None:
             return known
         raise
-    key = read_api_key(item) if item else None
-    if key is None or not fits(key) or key.revoked_at is not None:
+    row = read_api_key(item) if item else None
+    if row is None or row.revoked_at is not None or not _fits(row, sha256, token):
         verdicts.drop(sha256)
         return None
-    note_use(ports, key)
-    return verdicts.put(sha256, called(key), as_of=as_of)
+    note_use(ports, row)
+    caller = _holder(ports, token) if token else Caller(row.tenant_id, row.key_id, row.scopes)
+    return verdicts.put(sha256, caller, as_of=as_of)
 
 
-def _as_it_is(key: ApiKey) -> Caller:
-    return Caller(key.tenant_id, key.key_id, key.scopes)
+def _fits(row: ApiKey, sha256: str, token: AccessToken | None) -> bool:
+    """Say whether the row is that of the key, or of the key that has made the token."""
+    return row.tenant_id == token.tenant_id if token else hmac.compare_digest(row.sha256, sha256)
 
 
 def _holder(ports: Ports, token: AccessToken) -> Caller:

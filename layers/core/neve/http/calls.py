@@ -33,12 +33,19 @@ class Call(Generic[Q, B]):
     ids: Mapping[str, str]
     query: Q
     body: B
-    caller: Caller | None
+    verified: Caller | None
     scope: TenantScope | None
     began_ms: float
     idempotency: IdempotencyKey | None = None
     if_match: Collection[int] | None = None
     if_none_match: EntityTags = NO_TAGS
+
+    @property
+    def caller(self) -> Caller:
+        """Give the verified caller. Raises RuntimeError in an operation without a scope."""
+        if self.verified is None:
+            raise RuntimeError("this operation is called without a key, so nobody is known to call")
+        return self.verified
 
     @property
     def tenant(self) -> TenantScope:

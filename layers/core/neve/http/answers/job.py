@@ -59,7 +59,7 @@ def observation_answer(scope: SessionScope, wait: bool) -> Answer:
 def staged_job(call: Call[Nothing, Nothing]) -> Answer:
     """Answer with a job and how far its work has come, in the index too; to who may export the user, with where the
     export is. Raises job_not_found, also for what the scope ``self`` alone has no say in, and StoreUnavailable."""
-    scope, scopes = call.user, set(call.caller.scopes if call.caller else ())
+    scope, scopes = call.user, call.caller.scopes
     job = get_job(scope, call.ids["job_id"])
     if job.kind not in (ERASURE, EXPORT) and "chat" not in scopes:
         raise not_found("job", job.id)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from neve.domain.errors import FieldError, NeveError
-from neve.http.callers import Caller
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once
 from neve.http.schemas.tenants import access_tokens as t
@@ -44,7 +43,7 @@ def _of_user(call: Call[Nothing, t.CreateUserTokenBody]) -> Answer:
 
 def _of_tenant(call: Call[Nothing, t.CreateTokenBody]) -> Answer:
     """Answer with a token of the key's own scopes. Raises 403 ``forbidden``, which names those that it has not."""
-    has = _key_of(call).scopes
+    has = call.caller.scopes
     wrong = [(f"scopes[{n}]", scope) for n, scope in enumerate(call.body.scopes) if scope not in has]
     if wrong:
         named = ", ".join(f"'{scope}'" for _, scope in wrong)
@@ -55,11 +54,5 @@ def _of_tenant(call: Call[Nothing, t.CreateTokenBody]) -> Answer:
 
 def _made(call: Call[Nothing, t.CreateUserTokenBody] | Call[Nothing, t.CreateTokenBody], user_id: str | None) -> Answer:
     body = call.body
-    made = make_token(call.tenant, _key_of(call).key_id, user_id, body.scopes, body.ttl_s, body.label)
+    made = make_token(call.tenant, call.caller.key_id, user_id, body.scopes, body.ttl_s, body.label)
     return Answer(201, t.TokenOut.of(made))
-
-
-def _key_of(call: Call[Nothing, t.CreateUserTokenBody] | Call[Nothing, t.CreateTokenBody]) -> Caller:
-    if call.caller is None:
-        raise RuntimeError("this operation is called without a key")
-    return call.caller
