@@ -68,7 +68,7 @@ class MemoryFilter:
             and self.written_by in (None, memory.written_by)
             and (self.after is None or memory.observed_at >= self.after)
             and (self.before is None or memory.observed_at < self.before)
-            and (not self.of_sessions or (made_in(memory) <= set(self.of_sessions) and made_in(memory) != set()))
+            and (not self.of_sessions or set() < made_in(memory) <= set(self.of_sessions))
         )
 
 

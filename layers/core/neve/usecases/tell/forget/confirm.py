@@ -10,7 +10,7 @@ from neve.scope import UserScope
 from neve.store import rows
 from neve.store.transact import transact
 from neve.usecases.core.jobs.queued_jobs import FORGET
-from neve.usecases.tell.forget.listed import begins, job_of
+from neve.usecases.tell.forget.listed import job_of, read_confirmed
 
 UNKNOWN = "is not known, or older than an hour: list once more what is to be forgotten, with dry_run"
 
@@ -26,7 +26,7 @@ def confirm_forgetting(scope: UserScope, confirm: str, *, purge_packs: bool = Fa
 
 def _queue(scope: UserScope, job_id: str, *, purge_packs: bool) -> Job:
     """Try once. Raises Conflict."""
-    head, begun, is_listed = begins(scope, job_id)
+    head, begun, is_listed = read_confirmed(scope, job_id)
     rows.writable(head)
     if begun is not None:
         return begun

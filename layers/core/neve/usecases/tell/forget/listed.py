@@ -69,7 +69,7 @@ def read_part(scope: UserScope, job_id: str, part: int) -> list[Listed]:
     return _entries(item) if item else []
 
 
-def begins(scope: UserScope, job_id: str) -> tuple[UserHead, Job | None, bool]:
+def read_confirmed(scope: UserScope, job_id: str) -> tuple[UserHead, Job | None, bool]:
     """Read the user's row, the job if there is one by now, and whether there is such a list. Raises
     StoreUnavailable."""
     keys = scope.keys

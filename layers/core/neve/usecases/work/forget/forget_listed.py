@@ -7,7 +7,6 @@ from typing import Any
 
 from neve.domain.errors import NeveError
 from neve.domain.memories.copies import Copy, in_order
-from neve.domain.records.packs import PackEntry
 from neve.scope import UserScope
 from neve.store.incarnation import UserErased
 from neve.store.memories import memories_of
@@ -152,11 +151,7 @@ def _of_listed(run: Run) -> Holds:
         there = {memory.id for memory in memories_of(run.scope.ports.table, run.scope.keys, names)}
         ids.update(set(names) - there)
         part += 1
-
-    def holds(entry: PackEntry) -> bool:
-        return entry.id in ids
-
-    return holds
+    return lambda entry: entry.id in ids
 
 
 def _versions(versions: Sequence[PackVersion]) -> list[dict[str, Any]]:
