@@ -70,10 +70,15 @@ class Rounds:
         self.begun += 1
 
 
+def _of_no_size(_thing: object) -> int:
+    return 0
+
+
 def batches(
-    things: Iterable[T], size_of: Callable[[T], int], *, most: int = MAX_ROWS, largest: int = BATCH_BYTES
+    things: Iterable[T], size_of: Callable[[T], int] = _of_no_size, *, most: int = MAX_ROWS, largest: int = BATCH_BYTES
 ) -> Iterator[list[T]]:
-    """Split things into batches of at most ``most`` things, together not above ``largest`` unless one alone is."""
+    """Split things into batches of at most ``most`` things, together not above ``largest`` unless one alone is.
+    ``size_of``: without it they are counted alone."""
     batch: list[T] = []
     size = 0
     for thing in things:

@@ -42,7 +42,7 @@ def new_list(scope: UserScope, listed: Sequence[Listed]) -> str:
     now = scope.ports.clock.now()
     ulid = scope.ports.ids.ulid(now)
     job = Job(f"job_{ulid}", FORGET, "queued", iso(now), user_id=scope.user)
-    parts = list(enumerate(batches(listed, lambda _: 0, most=PART_ENTRIES)))
+    parts = list(enumerate(batches(listed, most=PART_ENTRIES)))
     for n, part in reversed(parts):  # whoever finds the first one finds all
         put = rows.put_job_list(scope.keys, job, _NAME, str(n), part)
 

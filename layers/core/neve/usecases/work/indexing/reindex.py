@@ -189,7 +189,7 @@ class _Filling:
         """Index the rows; return the ids of those without vectors. Raises EmbedAgain."""
         collection, size = INDEXED_COLLECTIONS[kind]
         lacking: set[str] = set()
-        for part in batches(revs, lambda _: 1, most=size):
+        for part in batches(revs, most=size):
             part_revs = {identifier: revs[identifier] for identifier in part}
             lacking.update(
                 self._retry_work(

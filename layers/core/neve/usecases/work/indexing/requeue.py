@@ -97,7 +97,7 @@ def first_shard(now: datetime) -> int:
 
 def row_parts(found: Iterable[T]) -> Iterator[list[T]]:
     """Yield the rows in lists of ``PART``."""
-    return batches(found, lambda _: 1, most=PART)
+    return batches(found, most=PART)
 
 
 def _take_most(found: Iterable[T], share: TimeShare) -> list[T]:

@@ -6,8 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
-from typing import TypeVar
 
 from neve.domain.ids import is_own_memory_id
 from neve.domain.indexing.utterances import texts_of_event
@@ -35,8 +33,6 @@ from neve.usecases.work.retract.documents.erase_revisions import erase_revisions
 from neve.usecases.work.retract.documents.revert_documents import revisions_to_erase
 from neve.usecases.work.retract.purge_packs import DerivedRows
 from neve.usecases.work.retract.retracting import ERASED, Retracting
-
-T = TypeVar("T")
 
 ROUND = 500
 """Events or client ids that are erased without a look at the time."""
@@ -76,10 +72,10 @@ class _Erasing:
         """Erase in the order in which what is left can be found: memories by the words of events, and what was made of
         another memory or revision before that."""
         table, keys = self.scope.ports.table, self.scope.keys
-        for ids in _batched(sorted(self.work.touched or (), reverse=True), DELETED):
+        for ids in batches(sorted(self.work.touched or (), reverse=True), most=DELETED):
             self.counts["memories"] += transact(self.scope.ports, partial(self._delete, ids))
             self.work.need_time()
-        for revisions in _batched(revisions_to_erase(self.work), REVISIONS_AT_ONCE):
+        for revisions in batches(revisions_to_erase(self.work), most=REVISIONS_AT_ONCE):
             erasing = partial(erase_revisions, self.scope, revisions)
             erased, vectors = with_their_vectors(self.scope, revisions, erasing)
             self.counts.update(revisions=erased, document_vectors=vectors)
@@ -88,12 +84,12 @@ class _Erasing:
         epoch = rows.read_epoch(found) if found else SessionEpoch(keys.session)
         if epoch.covers_to is not None:
             self._erase_summaries()
-        for events in _batched(self._events(), ROUND):
+        for events in batches(self._events(), most=ROUND):
             self._erase_events(events)
             self.work.need_time()
         transact(self.scope.ports, self._forget_messages)
-        for clients in _batched(map(key_of, self._left_client_ids(epoch)), ROUND):
-            for batch in _batched(clients, BATCH):
+        for clients in batches(map(key_of, self._left_client_ids(epoch)), most=ROUND):
+            for batch in batches(clients, most=BATCH):
                 transact(self.scope.ports, partial(self._unbind, batch))
             self.work.need_time()
         memories = self.made.touched.union(filter(is_own_memory_id, self.made.gone))
@@ -134,7 +130,7 @@ class _Erasing:
         """Remove images of events that are blank by now. In parts, each of which is noted: a worker that is cut off is
         followed there (docs/rules/sessions.md#images)."""
         images = {image for item in items for image in rows.images_of_row(item)}
-        for part in _batched(sorted(images), IMAGE_BATCH_SIZE):
+        for part in batches(sorted(images), most=IMAGE_BATCH_SIZE):
             gone = frozenset(part)
             self.counts["images"] += len(remove_images(self.scope, gone, sent=True, shown=self.shown))
             note_removed(self.scope, items, gone)
@@ -253,9 +249,3 @@ class _Erasing:
 def _unbound(clients: Iterable[Item]) -> list[WriteOp]:
     """Make the writes of client ids without what they were bound to."""
     return [Put({k: v for k, v in one.items() if k != "sha"}, Version(one["version"])) for one in clients]
-
-
-def _batched(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    left = iter(items)
-    while part := list(islice(left, size)):
-        yield part

@@ -34,7 +34,7 @@ def _lagging(table: Table, keys: SessionKeys, job: Job) -> Iterator[bool]:
     """Look at each thing that may still be in the index, and say whether it is."""
     own, changed = keys.retraction(job.state["retraction"]), job.state.get("changed", ())
     named = [own, *map(keys.memory, job.state.get("kept", ())), *map(keys.document_place, changed)]
-    for some in batches(named, lambda _: 1, most=READ_BATCH_SIZE):
+    for some in batches(named, most=READ_BATCH_SIZE):
         found = table.get_many(some)
         retraction = found.pop(own, None)
         yield retraction is not None and not rows.read_retraction(retraction).forgotten
@@ -47,7 +47,7 @@ def _lagging(table: Table, keys: SessionKeys, job: Job) -> Iterator[bool]:
 def _leaving(table: Table, keys: SessionKeys, retraction_id: str, changed: Collection[str]) -> Iterator[bool]:
     """Say of each row that is leaving whether it is one of those: a memory whose deletion the retraction signed, or one
     of its documents."""
-    for some in batches(all_rows(table, keys.partition, prefix=LEAVING), lambda _: 1, most=READ_BATCH_SIZE):
+    for some in batches(all_rows(table, keys.partition, prefix=LEAVING), most=READ_BATCH_SIZE):
         yield any(item["id"] in changed for item in some)
         left = table.get_many([keys.deleted_memory(item["id"]) for item in some if item["kind"] == "memory"])
         yield any(item["write_id"] == retraction_id for item in left.values())
