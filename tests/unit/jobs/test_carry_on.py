@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
@@ -17,7 +17,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from local.limits.mortal_ports import Killed
 from neve.domain.documents.change import DocumentChange
 from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.recall.query import shape
@@ -26,10 +25,9 @@ from neve.domain.records.epochs import Summary
 from neve.domain.records.memories import Kind, Status
 from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow, CondenseInput
-from neve.ports.errors import Conflict
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchFilter
-from neve.ports.table import Expect, Key, key_of
+from neve.ports.table import Key, key_of
 from neve.store import rows
 from neve.store.keys import MEMORY
 from neve.store.partitions import all_rows
@@ -58,12 +56,12 @@ from neve.usecases.work.reflect.reflect_user import NightReport
 from neve.usecases.work.reflect.request_reflection import request_reflection
 from neve.workers.job_worker import work
 from tests.unit.erase.kept import left, live
+from tests.unit.fates import FATES, Fate, Ports, meet
 from tests.unit.recall_world import RecallWorld
 from tests.unit.retention import cover, with_images
 from tests.unit.world import ScriptedObserver
 
 QUEUES = (QueueName.JOBS, QueueName.REFLECT)
-EFFECTS = {"write", "write_each", "put", "put_new", "copy", "delete", "upsert", "trim", "erase", "send"}
 
 
 # --- kinds of work ------------------------------------------------------------------------------
@@ -219,80 +217,16 @@ def test_every_kind_is_disturbed(tmp_path: Path) -> None:
 # --- what becomes of workers --------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Fate:
-    """Of one worker: ``what`` becomes of it behind its ``n``-th effect."""
-
-    what: str
-    n: int
-
-
-FATES = st.builds(
-    Fate,
-    st.sampled_from(
-        ["dies", "has no time left", "hears no answer", "meets another", "is taken for dead", "is repeated"]
-    ),
-    st.integers(1, 30),
-)
-
-
-Behind = Callable[[Sequence[Any]], None]
-"""Told of an effect, with the operations where it is a transaction."""
-
-
-class Telling:
-    """A port that tells of each effect once it is there."""
-
-    def __init__(self, inner: Any, behind: Behind) -> None:
-        self._inner, self._behind = inner, behind
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._inner, name)
-        if name not in EFFECTS:
-            return found
-
-        def told(*given: Any, **more: Any) -> Any:
-            answer = found(*given, **more)
-            self._behind(given[0] if name == "write" else ())
-            return answer
-
-        return told
-
-
-class Ports:
-    def __init__(self, world: RecallWorld, behind: Behind) -> None:
-        self._world, self._behind = world, behind
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(self._world, name)
-        return Telling(found, self._behind) if name in ("table", "objects", "search", "queue") else found
-
-
 def deliver(world: RecallWorld, message: Message, fate: Fate) -> None:
     """To one worker."""
-    effects, seconds = 0, 900.0
 
-    def behind(written: Sequence[Any]) -> None:
-        nonlocal effects, seconds
-        effects += 1
-        if effects != fate.n:
-            return
-        if fate.what == "dies":
-            raise Killed
-        if fate.what == "has no time left":
-            seconds = 0.0
-        if fate.what == "hears no answer" and any(op.expect is not Expect.ANY for op in written):
-            raise Conflict  # what an adapter does, which sends the same transaction again
-        if fate.what == "is taken for dead":
-            world.clock.move(seconds=LEASE_S)
-        if fate.what in ("meets another", "is taken for dead"):
-            work(world, message.body, lambda: 900.0)
+    def another() -> None:
+        work(world, message.body, lambda: 900.0)
 
-    with suppress(Killed):
-        work(Ports(world, behind), message.body, lambda: seconds)
+    meet(world, fate, lambda ports, left: work(ports, message.body, left), another, dead_after_s=LEASE_S)
     if fate.what == "is repeated":
         for _ in range(10):
-            work(world, message.body, lambda: 900.0)
+            another()
 
 
 def to_the_end(world: RecallWorld) -> None:

@@ -8,17 +8,16 @@ from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from local.limits.mortal_ports import Killed
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Memory, Status
-from neve.ports.errors import Conflict
-from neve.ports.table import Delete, Expect, key_of
+from neve.observing import SecondsLeft
+from neve.ports.table import Delete, key_of
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.keys import LEAVING
@@ -38,7 +37,7 @@ from neve.usecases.work.retract import run_retraction as worker
 from neve.usecases.work.retract.left_index import with_index
 from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.dying import Dead, die_behind
-from tests.unit.jobs.test_carry_on import FATES, Fate, Ports
+from tests.unit.fates import FATES, Fate, meet
 from tests.unit.world import World, observed_line, time_for
 
 
@@ -214,29 +213,16 @@ def test_packs_that_a_worker_has_no_time_for_are_the_next_ones(world: World, mon
 
 def delivered(world: World, message: dict[str, Any], fate: Fate) -> None:
     """To one worker. One that finds another at it is followed by the next."""
-    effects, seconds = 0, 900.0
 
-    def behind(written: Sequence[Any]) -> None:
-        nonlocal effects, seconds
-        effects += 1
-        if effects != fate.n:
-            return
-        if fate.what == "dies":
-            raise Killed
-        if fate.what == "has no time left":
-            seconds = 0.0
-        if fate.what == "hears no answer" and any(op.expect is not Expect.ANY for op in written):
-            raise Conflict
-        if fate.what == "is taken for dead":
-            world.clock.move(seconds=1_000)
-        if fate.what in ("meets another", "is taken for dead"):
-            with suppress(ReplacementBusy, LeaseHeld):
-                run_retraction(scope_of(world), message)
+    def first(ports: Any, left: SecondsLeft) -> None:
+        with suppress(ReplacementBusy, LeaseHeld, LeaseLost):
+            run_retraction(replace(scope_of(world), ports=ports), message, left)
 
-    ports: Any = Ports(cast(Any, world), behind)
-    scope = replace(scope_of(world), ports=ports)
-    with suppress(Killed, ReplacementBusy, LeaseHeld, LeaseLost):
-        run_retraction(scope, message, lambda: seconds)
+    def another() -> None:
+        with suppress(ReplacementBusy, LeaseHeld):
+            run_retraction(scope_of(world), message)
+
+    meet(world, fate, first, another, dead_after_s=1_000)
     if fate.what == "is repeated":
         run_retraction(scope_of(world), message)
 
