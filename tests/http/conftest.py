@@ -43,7 +43,7 @@ NO_OPERATOR = "needs an operator's credentials: it reindexes, and starts the ser
 NO_STACK_NAME = "needs NEVE_STACK_NAME and AWS credentials: it asks Scheduler"
 
 CASES = 2
-"""Of one parametrised test, on the full stack; all of them on the embedded one. Tests there take six times as long."""
+"""The full stack runs so many values of each parameter, the embedded one all of them: it is six times as fast."""
 NOT_TESTED = pytest.StashKey[Counter[str]]()
 
 

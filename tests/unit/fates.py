@@ -19,7 +19,7 @@ EFFECTS = {"write", "write_each", "put", "put_new", "copy", "delete", "upsert", 
 
 @dataclass(frozen=True)
 class Fate:
-    """Of one worker: ``what`` becomes of it behind its ``n``-th effect."""
+    """The fate of one worker: ``what`` becomes of it behind its ``n``-th effect."""
 
     what: str
     n: int

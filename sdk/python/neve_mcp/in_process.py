@@ -1,4 +1,4 @@
-"""Where the API runs in this process, as on one machine, its calls take no way over the network."""
+"""Keeps the calls of an API that runs in this process, as on one machine, off the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a model reads and changes of one user's memory, as texts that it can use."""
+"""Reads and changes one user's memory for a model, in texts that it can use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ WRITES_OFF = "write_tools_off"
 NO_WRITING = "A model may not write to this memory: tell the user that nothing was changed."
 NOT_NEVE = "The memory cannot be read: what answers at its address is not Neve."
 NO_SESSION = "This connection names no conversation: leave scope out, or name a conversation_id."
-"""For a model that asks for its own conversation, which is an argument of no tool."""
+"""The answer to a model that asks for its own conversation, which is an argument of no tool."""
 ITS_NAMES = {"remember": {"kind": "category"}}
 """Arguments by the names that a model is told, and those of the API."""
 

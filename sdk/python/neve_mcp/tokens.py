@@ -1,5 +1,5 @@
-"""Whose memory a request is about: by the token, whose claims are read and not checked. Every call that is made with it
-is checked by the API, where a claim that somebody has changed is a wrong signature."""
+"""Finds whose memory a request is about: by the token, whose claims are read and not checked. The API checks every call
+that is made with it, where a claim that somebody has changed is a wrong signature."""
 
 from __future__ import annotations
 

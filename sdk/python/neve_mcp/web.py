@@ -25,7 +25,7 @@ from neve_mcp.tokens import EXPIRED, INVALID, Refused, memory_of
 
 Event = Mapping[str, Any]
 MEMORY = "neve.memory"
-"""Where the scope of a request has the memory that it is about."""
+"""The entry of a request's scope that has the memory which it is about."""
 ANY_HOST = TransportSecuritySettings(enable_dns_rebinding_protection=False)
 """The gateway has looked at the host, and ``_foreign`` looks at the origin."""
 LOOPBACK = ("127.0.0.1", "localhost", "::1")

@@ -16,7 +16,7 @@ from neve.http.problems import EVERY_CALL, PROBLEMS, WITH_BODY, WITH_IDEMPOTENCY
 R = TypeVar("R")
 Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
 Scope = Literal["chat", "records", "admin", "documents", "tokens", "self"]
-"""Of keys all but `self`, of tokens all but `tokens` (docs/rules/access.md#scopes)."""
+"""A key has none of `self`, a token none of `tokens` (docs/rules/access.md#scopes)."""
 USER_WRITE = ("conflict", "erasing", "user_closed")
 """The codes that every write below a user can be refused with, beside its own codes."""
 

@@ -22,7 +22,7 @@ EVENT_BYTES = 240_000
 PART_CHARACTERS = 120_000
 """Each at most two bytes as JSON in JSON."""
 READABLE_CHARACTERS = 30_000
-"""What memory reads of an item that is too large for an event (chosen)."""
+"""Memory reads so much of an item that is too large for an event (chosen)."""
 CALLS = {"function_call": "arguments", "custom_tool_call": "input"}
 RESULTS = frozenset({"function_call_output", "custom_tool_call_output"})
 NAME_LENGTH = 256
@@ -128,7 +128,7 @@ def newest(items: Sequence[Item], limit: int | None) -> list[Item]:
 
 
 def is_whole(items: Sequence[Item], limit: int | None) -> bool:
-    """Whether an end of the log holds all that ``newest`` gives of the whole log."""
+    """Say whether an end of the log holds all that ``newest`` gives of the whole log."""
     if limit is None or limit < 0:
         return False
     start = _start(items, limit)
@@ -158,7 +158,7 @@ def _is_result(item: Mapping[str, Any]) -> bool:
 
 
 def _call_id(item: Mapping[str, Any]) -> str | None:
-    """What a call and its result have in common."""
+    """Give the id that a call and its result have in common."""
     if item.get("type") == "mcp_approval_request":
         return item.get("id")
     return item.get("call_id") or item.get("approval_request_id")
@@ -212,7 +212,7 @@ def _arguments(said: Any) -> Any:
 
 
 def _shortened(event: Event) -> Event:
-    """Of an event whose item stands behind it: the beginning of its text."""
+    """Shorten an event whose item stands behind it to the beginning of its text."""
     content = event.get("content")
     if isinstance(content, list):
         content = "\n".join(block["text"] for block in content if block["type"] == "text") or "[an image]"

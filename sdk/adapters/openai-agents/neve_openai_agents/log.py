@@ -17,7 +17,7 @@ from .items import Item, Kept, ToolNames, Waiting, in_parts, is_whole, kept_of, 
 
 LOG = logging.getLogger("neve")
 CALL_EVENTS, CALL_BYTES = 48, 900_000
-"""Of one append: docs/rules/sessions.md#log and docs/rules/http.md#limits."""
+"""The limits of one append: docs/rules/sessions.md#log and docs/rules/http.md#limits."""
 PAGE = 200
 MORE = 20
 """Events that are read beside a limit: results without their calls, events that are no items (chosen)."""
@@ -27,8 +27,8 @@ PAUSE_S = 5.0
 
 @dataclass(slots=True)
 class TakenBack:
-    """What was popped since the last call: one stretch at the end of the log. ``left``: items in front of it that were
-    read; ``before``: where more are, None at the beginning of the log."""
+    """The items that were popped since the last call: one stretch at the end of the log. ``left``: items in front of it
+    that were read; ``before``: where more are, None at the beginning of the log."""
 
     left: list[Kept]
     before: int | None
@@ -317,7 +317,7 @@ class Log:
 
 
 def _is_final(error: NeveError) -> bool:
-    """Whether the same events would be refused again."""
+    """Say whether the same events would be refused again."""
     refused = isinstance(error, NeveBadRequest | NeveTooLarge) and error.status is not None
     return refused or (isinstance(error, NeveConflict) and not error.retryable)
 

@@ -20,7 +20,7 @@ def message_of(message: Mapping[str, Any], own_id: str | None) -> dict[str, Any]
 
 
 def text_of(message: Mapping[str, Any]) -> str:
-    """What a message says."""
+    """Give the text of a message."""
     return "\n".join(str(block["text"]) for block in message["content"] if "text" in block).strip()
 
 
@@ -67,7 +67,7 @@ def _image(image: Mapping[str, Any]) -> Block:
 
 
 def _json(value: Any) -> Any:
-    """With bytes as base64, at any depth."""
+    """Write bytes as base64, at any depth."""
     if isinstance(value, bytes | bytearray):
         return b64encode(value).decode()
     if isinstance(value, Mapping):

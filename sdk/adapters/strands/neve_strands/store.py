@@ -28,7 +28,7 @@ from neve import Neve, NeveConnection, NeveNotFound, NeveUnavailable
 from .messages import message_of, text_of
 
 RESULTS = 5
-"""As many as Strands injects by default."""
+"""Strands injects as many by default."""
 DESCRIPTION = "What is remembered of the user from earlier conversations."
 MOST = 50
 """Hits of one recall: docs/api.md."""
@@ -36,13 +36,13 @@ MOST = 50
 
 @dataclass(frozen=True, slots=True)
 class Added:
-    """What ``add`` returns."""
+    """The answer of ``add``."""
 
     id: str
 
 
 class NeveMemoryStore(MemoryStore):
-    """What is remembered of one user, and one conversation that is added to it::
+    """The memory of one user, and one conversation that is added to it::
 
         store = NeveMemoryStore(Neve(), "ada", "s1")
         memory = MemoryManager(stores=[store], injection=store.injection)
@@ -90,7 +90,7 @@ class NeveMemoryStore(MemoryStore):
 
     @property
     def injection(self) -> MemoryInjectionConfig:
-        """How memory stays in front of the model in every step of a turn: injected anew, by what the user said last.
+        """Keep memory in front of the model in every step of a turn: injected anew, by what the user said last.
         Strands' default loses it as soon as a tool has answered."""
         return MemoryInjectionConfig(trigger="everyTurn", query=self._query)
 
@@ -102,8 +102,8 @@ class NeveMemoryStore(MemoryStore):
             self._neve.note(error)
 
     async def search(self, query: str, options: SearchOptions | None = None) -> list[MemoryEntry]:
-        """What bears on a query, best first; what is injected is asked for once a turn. Nothing of the conversation
-        itself. Raises NeveError, and ValueError for a ``max_search_results`` below 1."""
+        """Find what bears on a query, best first, and nothing of the conversation itself; what is injected is asked for
+        once a turn. Raises NeveError, and ValueError for a ``max_search_results`` below 1."""
         asked = None if options is None else options.get("max_search_results")
         _check_limit(asked)
         limit = min(asked or self.max_search_results or RESULTS, MOST)
@@ -153,7 +153,7 @@ class NeveMemoryStore(MemoryStore):
     # --- details --------------------------------------------------------------------------------------------
 
     def _query(self, context: InjectionQueryContext, **_: Any) -> str | None:
-        """What the user said last; behind tools' results as well."""
+        """Give what the user said last, behind tools' results as well."""
         said = [text for one in context.messages if one["role"] == "user" and (text := text_of(one))]
         turn = (len(said), said[-1] if said else None)
         if turn != self._turn:

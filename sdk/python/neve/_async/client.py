@@ -28,7 +28,7 @@ IDLE_BYTES = 64 * 1024 * 1024
 
 
 class AsyncOutbox(Protocol):
-    """What an adapter of a framework has still to append."""
+    """The events that an adapter of a framework has still to append."""
 
     async def flush(self, *, timeout: float | None = None) -> object: ...
     def count(self) -> int: ...

@@ -8,18 +8,18 @@ from typing import Any
 SYSTEMS = ("instructions", "system_instruction", "system")
 LISTS = ("messages", "input", "contents")
 OURS = "<neve-"
-"""How every text begins that the service puts in front of a message (docs/rules/compile.md#last-turn)."""
+"""Every text that the service puts in front of a message begins so (docs/rules/compile.md#last-turn)."""
 
 
 def system_of(request: Mapping[str, Any]) -> str:
-    """What stands in front of the messages: the static prefix, the caller's own, the pack."""
+    """Give what stands in front of the messages: the static prefix, the caller's own, the pack."""
     apart = [text for name in SYSTEMS if (text := _text(request.get(name)))]
     said = [text for one in _messages(request) if one.get("role") == "system" and (text := _text(one))]
     return "\n\n".join([*apart, *said])
 
 
 def recalled_of(request: Mapping[str, Any]) -> str:
-    """What stands in front of the user's last words: what was recalled for them, what is new, the time."""
+    """Give what stands in front of the user's last words: what was recalled for them, what is new, the time."""
     for one in reversed(_messages(request)):
         parts = one.get("content") or one.get("parts")
         first = parts[0] if one.get("role") == "user" and isinstance(parts, list) and parts else {}

@@ -29,7 +29,7 @@ IDLE_BYTES = 64 * 1024 * 1024
 
 
 class Outbox(Protocol):
-    """What an adapter of a framework has still to append."""
+    """The events that an adapter of a framework has still to append."""
 
     def flush(self, *, timeout: float | None = None) -> object: ...
     def count(self) -> int: ...

@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 MIN_TTL_S, MAX_TTL_S = 60, 3600
-"""Of a token (*given*)."""
+"""The bounds of a token's time (*given*)."""
 NOT_BEFORE_LEEWAY = timedelta(seconds=60)
 """*Given*: the process that made a token may have a clock that is ahead. Its end has no leeway."""
 ROTATE_AFTER = timedelta(days=30)
