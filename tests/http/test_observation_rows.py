@@ -544,7 +544,7 @@ def test_a13_a_session_that_outgrows_its_share_is_folded(small: Person, controls
             ]
         },
     )
-    controls.resume()
+    controls.resume("extract")  # alone: the script is of one pass
     controls.drain()
 
     rows = {row["id"]: row for row in small.memories(session_id="s1")}

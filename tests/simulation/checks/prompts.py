@@ -138,9 +138,12 @@ def _request_at(run: Run, did: Did) -> str | None:
             before, epoch = epoch, rows.read_epoch(written.new) if written.new else None
             same = before is not None and epoch is not None and before.retracted == epoch.retracted
         else:
-            same = written.new is None or written.new["type"] != "event"
-            if not same and written.new is not None:
-                events[written.new["seq"]] = rows.read_event(written.new)
+            row = written.new or written.old or {}
+            same = row.get("type") != "event"
+            if written.new is None and not same:
+                events.pop(row["seq"], None)  # erased or too old: the id may be of another session by now
+            elif not same:
+                events[row["seq"]] = rows.read_event(row)
         if written.at_s >= did.began_s and not same:
             return None
     if epoch is None or before_erasure(run, did.keys, did.began_s):
