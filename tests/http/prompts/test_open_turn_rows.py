@@ -112,3 +112,26 @@ def test_e22_the_request_of_the_open_turn_is_in_every_prompt(user: Person, befor
             assert made["report"]["used"] <= made["report"]["limit"]
     user.append("s1", answered("Done."), user_message("Now the tests."), *round_of("next", 100))
     assert "Now the tests." in said_by_the_user(user.context("s1")["request"])
+
+
+@pytest.mark.live
+@pytest.mark.parametrize("taken_back", ["the answer", "the answer and what came behind it"])
+def test_e22_a_covered_answer_that_is_taken_back_leaves_the_request(user: Person, taken_back: str) -> None:
+    """To have an answer written again, whose turn a compaction has covered: a prompt goes on from its message."""
+    user.open("s1")
+    for n in range(3):
+        user.append("s1", user_message(f"Refactor module {n}."), answered("Starting."))
+    user.append("s1", user_message(ASKED), *round_of("t0", 100), answered("Done."), user_message("Thanks."))
+    for n in range(7):
+        answer = user.append("s1", *round_of(f"t{n + 1}", 56_000))
+        if answer["compaction"] == "queued":
+            user.ended(answer["compaction_job_id"])
+    user.compact("s1")
+    covered = [event["seq"] for event in user.events("s1") if event["archived"]]
+    assert {7, 10} <= set(covered)
+    end = 10 if taken_back == "the answer" else None
+    last = {"to_seq": end} if end else {}
+    user.expect(200, "POST", "/sessions/s1/events/retract", {"from_seq": 10, **last, "reason": "edited"})
+    said = said_by_the_user(user.context("s1")["request"])
+    assert ("zebra" in said) is (end is None)
+    assert ("Thanks." in said) is (end is not None)

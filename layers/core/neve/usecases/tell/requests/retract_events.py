@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
+from itertools import chain
 
 from neve.domain.errors import invalid, not_found
 from neve.domain.ids import ulid_named
@@ -14,14 +15,15 @@ from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.retractions import Retraction, RetractReason
-from neve.domain.records.sessions import SessionHead, Spans
+from neve.domain.records.sessions import EventType, SessionHead, Spans
 from neve.domain.records.users import UserHead
-from neve.domain.sessions.spans import joined, meets, without
+from neve.domain.sessions.spans import holds, joined, meets, without
 from neve.domain.times import iso
 from neve.ports.table import Item, Key, WriteOp
 from neve.scope import SessionScope
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.partitions import all_rows_backwards
 from neve.store.transact import transact
 from neve.usecases.core.jobs.messages.compaction import RETRACT, new_job_id
 from neve.usecases.core.jobs.note_lost import note_lost
@@ -204,7 +206,8 @@ class _Retract:
         erased = joined((*session.head.erased, span)) if retraction.erases else session.head.erased
         head = replace(session.head, retracted=retracted, erased=erased)
         marker = replace(_without_thread_state(session.marker, retraction), retracted=retracted)
-        epoch = replace(session.epoch, epoch=retraction.epoch, retracted=retracted)
+        keeps = self._covered_request(session.epoch, retracted)
+        epoch = replace(session.epoch, epoch=retraction.epoch, retracted=retracted, covers_keeps=keeps)
         if self.wanted.whole:
             head, marker, epoch = _deleted(head), replace(marker, deleted=True), replace(epoch, deleted=True)
         job = Job(
@@ -225,6 +228,23 @@ class _Retract:
             *self._copy_summary(session.epoch, retraction),
             rows.put_queued_job(keys, job, session.user.incarnation),
         ]
+
+    def _covered_request(self, epoch: SessionEpoch, retracted: Spans) -> int | None:
+        """Find the covered message that prompts go on from. Where its answer is taken back, that is a message that a
+        compaction had hidden with the answer: a regenerated answer would be asked for without the question."""
+        if epoch.covers_from is None or epoch.covers_to is None or not holds(retracted, epoch.covers_to):
+            return epoch.covers_keeps
+        left = list(without((epoch.covers_from, epoch.covers_to), retracted))
+        if not left:
+            return None
+        between = self.scope.keys.events(epoch.covers_from, left[-1][1])
+        found = all_rows_backwards(self.scope.ports.table, self.scope.keys.log, between=between)
+        standing = (event for event in map(rows.read_event, found) if not holds(retracted, event.seq))
+        newest = next(standing, None)
+        if newest is None or newest.event_type is EventType.ASSISTANT_RESPONSE:
+            return None
+        turn = chain([newest], standing)
+        return next((event.seq for event in turn if event.event_type is EventType.USER_MESSAGE), None)
 
     def _without_events(self, session: _Session, now: datetime) -> list[WriteOp]:
         keys = self.scope.keys
