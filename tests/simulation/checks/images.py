@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from neve.domain.sessions.transcript import images_of
-from neve.ports.table import Item
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import UserKeys, image_name
 from tests.simulation.checks.replay import Found, before_erasure, log_of, of_kind, text_of_row
@@ -29,13 +29,15 @@ def no_image_is_left_without_its_event(run: Run) -> Found:
 
 
 def every_image_of_an_event_is_stored(run: Run) -> Found:
-    """When calm: of an append that was answered, what its event shows is there."""
-    answered = {event.text for did in run.history.of("append") if did.ok for event in did.given.events}
+    """When calm: of an append that was answered, what its event shows is there. Not an upload that was deleted with
+    another event meanwhile: both copies may be gone before the second is looked for."""
+    answered = {event.text: did for did in run.history.of("append") if did.ok for event in did.given.events}
     for keys in run.history.users():
         stored = _stored(run, keys.images_prefix)
         for item in _events(run, keys):
-            if text_of_row(item) in answered:
-                names = [image_name(block["object"]) for block in _images(item)]
+            did = answered.get(text_of_row(item))
+            if did is not None:
+                names = {image_name(block["object"]) for block in _images(item)} - _deleted_meanwhile(run, did)
                 yield from (f"{item['pk']} {item['seq']}: {one} is not stored" for one in names if one not in stored)
 
 
@@ -96,6 +98,17 @@ def _images(item: Item) -> list[Item]:
 def _blocks(run: Run, keys: UserKeys) -> Iterator[Item]:
     for item in _events(run, keys):
         yield from _images(item)
+
+
+def _deleted_meanwhile(run: Run, did: Did) -> set[str]:
+    """Names of uploads that went with a deleted event while the append ran."""
+    names, since = set[str](), dict[Key, float]()
+    for written in run.cloud.table.log:
+        going = rows.images_of_row(written.old) if written.old and rows.IMAGES_LEFT in written.old else ()
+        if going and written.at_s >= did.began_s and since[written.key] <= did.ended_s:
+            names.update(map(image_name, going))
+        since[written.key] = written.at_s
+    return {name for name in names if name.startswith("upl_")}
 
 
 def _left_open(run: Run, keys: UserKeys) -> set[str]:
