@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations, groupby, pairwise, takewhile, zip_longest
+from sys import maxsize
 from typing import TYPE_CHECKING, Any
 
 from neve.domain.compile.conversation import PENDING
@@ -31,10 +32,10 @@ INCOMPLETE = ("session:", "history:", "epoch:", "images:")
 
 def a_prefix_only_grows_inside_an_epoch(run: Run) -> Found:
     """The history of a prompt begins with that of every prompt of the same epoch that was answered before it was asked
-    for."""
+    for, unless retention has removed the covered message that it kept."""
     for (keys, _, epoch), some in by_epoch(run):
         for before, after in combinations(sorted(some, key=lambda did: did.ended_s), 2):
-            if before.ended_s <= after.began_s:
+            if before.ended_s <= after.began_s and not _kept_is_gone(run, before, after):
                 first, then = _history(before.value.request), _history(after.value.request)
                 if _turn(after.value.request) is not None:
                     first = first[: len(then)]  # a message that was asked about in the middle of the turn
@@ -106,6 +107,15 @@ def _turn(request: Mapping[str, Any]) -> tuple[list[Block], list[Block]] | None:
         isinstance(block, dict) and block["type"] == "tool_result" for block in content or ()
     )
     return (blocks[:at], blocks[at:]) if at is not None and alone else None
+
+
+def _kept_is_gone(run: Run, before: Did, after: Did) -> bool:
+    """Say whether the covered message of the open turn grew too old from the one prompt to the other."""
+    return any(
+        written.new is not None and (written.new.get("covers_keeps") or maxsize) <= written.new["removed_to"]
+        for written in run.cloud.table.log
+        if written.key == before.keys.epoch and before.began_s <= written.at_s <= after.ended_s
+    )
 
 
 def _is_around(block: Block) -> bool:
