@@ -110,12 +110,13 @@ def the_index_is_the_rows(run: Run) -> Found:
 
 def _may_lack_neighbours(run: Run, session: SessionKeys) -> bool:
     """A session that has lost events whose time was over, where nobody says who comes to that from which side; or one
-    with so much of tools between the two utterances before something new, and theirs, that they are not all read."""
+    with so much of tools between the two utterances before something new, gone again or not, and theirs, that they are
+    not all read."""
     if removed_of(run, session):
         return True
     left = _left_of_log(run, session)
     said = [place for place, event in enumerate(left) if utterance_of(session.session, event) is not None]
-    return any(last - first > LOOK_BACK for first, last in zip(said, [*said[4:], *[len(left) - 1] * 4], strict=False))
+    return any(last - first > LOOK_BACK for first, last in zip(said, [*said[4:], *[len(left)] * 4], strict=False))
 
 
 def _whatever_stands_beside(session: SessionKeys, *passages: dict[tuple[str, int], Passage]) -> None:
