@@ -46,6 +46,13 @@ def test_each_number_counts_its_own() -> None:
     assert progress(last=3, complete=0, words=3).lag(START).none, "an open turn waits for its end, not for a pass"
 
 
+def test_a_message_that_waits_keeps_a_session_on_the_list_until_it_is_taken_back() -> None:
+    waiting = progress(last=3, complete=2, observed=2, words=3)
+    assert not waiting.caught_up(START)
+    assert replace(waiting, head=replace(waiting.head, retracted=((3, 3),))).caught_up(START)
+    assert not replace(waiting, head=replace(waiting.head, retracted=((1, 2),))).caught_up(START)
+
+
 def test_events_without_their_vectors_are_counted_whatever_their_order() -> None:
     row = IndexedRow("s1", indexed_seq=100, embedded=((11, 20), (31, 40)))
     assert row.unembedded(100) == 80

@@ -15,6 +15,7 @@ from typing import Protocol
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.sessions import SessionHead
 from neve.domain.sessions.idle import looked_at_next
+from neve.domain.sessions.spans import without
 from neve.domain.times import parse
 from neve.ports.errors import Conflict
 from neve.ports.table import Index, Item, Key, Table
@@ -96,7 +97,8 @@ class Progress:
     def caught_up(self, now: datetime) -> bool:
         """Say whether the session may leave the index: nothing lags, and no message waits for an answer that never
         came. A new session's first pack tells of that one, which no pass reads before the end."""
-        return self.lag(now).none and (self._read_to >= self.head.last_seq or self.head.status == "extracted")
+        left = without((self._read_to + 1, self.head.last_seq), self.head.retracted)
+        return self.lag(now).none and (self.head.status == "extracted" or not any(left))
 
     @property
     def lacks_something(self) -> bool:
