@@ -232,15 +232,18 @@ def leave_if_caught_up(data: SessionData[_Ports], now: datetime) -> None:
     never completed before their end, or whose vectors came later. Raises StoreUnavailable."""
     progress = read_progress(data.keys, data.ports.table.get_many(progress_rows(data.keys)))
     if progress is not None and progress.caught_up(now):
-        leave(data, progress)
+        leave(data, progress, now)
 
 
-def leave(data: SessionData[_Ports], progress: Progress) -> None:
-    """Take a session out of the index. An append that wins against this is another that has to be caught up with.
+def leave(data: SessionData[_Ports], progress: Progress, now: datetime) -> None:
+    """Take a session of which nothing lags out of the index, unless a message of it waits: then its end is waited for,
+    too, which comes when it is looked at. An append that wins against this is another that has to be caught up with.
     Raises StoreUnavailable."""
     if not progress.head.behind:
         return
     _ensure_watched(data, progress.head)
+    if not progress.caught_up(now):
+        return
     try:
         data.ports.table.write([rows.put_session(data.keys, replace(progress.head, behind=(), unwatched=False))])
     except Conflict:

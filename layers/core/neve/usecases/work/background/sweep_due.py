@@ -136,8 +136,8 @@ def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
     logs = lagging_logs(ports.table, reading, first=first_shard(now), unreadable=unreadable)
     for part in row_parts(logs):
         for keys, progress in part:
-            if progress.caught_up(now):
-                leave(SessionData(ports, keys), progress)
+            if progress.lag(now).none:
+                leave(SessionData(ports, keys), progress, now)
         lost = list(waiting_for(PENDING_FOR, now, part))
         sent += requeue_logs(ports, lost)
         unobserved += [(keys, progress) for keys, progress in lost if progress.lag(now).unobserved]
