@@ -28,7 +28,7 @@ LOCK, FORMAT, CLEAN = "LOCK", "FORMAT", "CLEAN"
 PARTIAL = ".partial"
 FOLDERS = {"embedded": ".neve", "full": ".neve-full"}
 """Where a service of each stack keeps its data unless it is told otherwise."""
-FORMAT_NUMBER = 5
+FORMAT_NUMBER = 6
 """Raise it with any change of what ``search.db`` holds: of its columns, of a term in ``neve.domain.terms``, of a count
 in ``neve.domain.recall.weighted_counts``. The next start rebuilds the search index from the table."""
 SEARCH = "search.db"

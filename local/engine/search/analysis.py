@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import struct
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 import numpy as np
 
 from neve.domain.indexing.passage import Neighbour, Passage
+from neve.domain.languages import latin_language
 from neve.domain.recall.weighted_counts import Lengths, Terms, weighted_counts
 from neve.domain.terms import chunk_terms
 from neve.domain.words import chunks, fold
@@ -19,7 +21,7 @@ WEIGHTED_TERMS: Final = np.dtype([("key", "<u8"), ("count", "<f4")])
 only (1) or in the text (0), and its weighted count."""
 
 _CACHED_CHUNKS = 200_000
-"""About 40 MB."""
+"""Of each language in Latin letters: about 40 MB."""
 _MAX_CACHED = 64
 _pack = struct.Struct("<Qf").pack
 
@@ -38,15 +40,17 @@ class Analyzer:
     """Safe for threads."""
 
     def __init__(self) -> None:
-        self._terms_of_chunk: dict[str, tuple[Term, ...]] = {}
+        self._terms_of_chunk: defaultdict[str, dict[str, tuple[Term, ...]]] = defaultdict(dict)
         self._lengths = Lengths(self.terms)
 
     def terms(self, text: str) -> Iterator[Term]:
         """Every term of a text, repetitions included."""
-        known = self._terms_of_chunk
-        for chunk in chunks(fold(text)):
+        found = chunks(fold(text))
+        latin = latin_language(found)
+        known = self._terms_of_chunk[latin]
+        for chunk in found:
             terms = known.get(chunk)
-            yield from self._analyse_chunk(chunk) if terms is None else terms
+            yield from self._analyse_chunk(chunk, latin) if terms is None else terms
 
     def analyse(self, passage: Passage) -> Analysed:
         own = self._terms_of(passage)
@@ -60,12 +64,13 @@ class Analyzer:
         own = list(self.terms(indexed.text))
         return Terms(own, len(own) + self._lengths.of(indexed.rest))
 
-    def _analyse_chunk(self, chunk: str) -> tuple[Term, ...]:
-        terms = stored_terms(chunk_terms(chunk))
+    def _analyse_chunk(self, chunk: str, latin: str) -> tuple[Term, ...]:
+        terms = stored_terms(chunk_terms(chunk, latin))
         if len(chunk) <= _MAX_CACHED:
-            if len(self._terms_of_chunk) >= _CACHED_CHUNKS:
-                self._terms_of_chunk.clear()
-            self._terms_of_chunk[chunk] = terms
+            known = self._terms_of_chunk[latin]
+            if len(known) >= _CACHED_CHUNKS:
+                known.clear()
+            known[chunk] = terms
         return terms
 
 

@@ -79,8 +79,14 @@ _PREPARED: Final = str.maketrans(
 )
 """Replaces what NFKC alone would join to a neighbour: ``2½`` must not become ``21/2``, nor ``well…no`` a compound."""
 
-STEMMED_LANGUAGES: Final = ("en",)
-"""The languages of which ``terms`` knows inflections, and this module the words without content."""
+_ONE_SPELLING: Final = str.maketrans(
+    dict.fromkeys("أإآٱ", "ا")
+    | {"ى": "ي", "ی": "ي", "ک": "ك", "ة": "ه", "ँ": "ं"}
+    | dict.fromkeys([*map(chr, (0x640, 0x670, *range(0x64B, 0x660), *range(0x6D6, 0x6DD))), "\u093c"], "")
+)
+"""The spellings of one Arabic or Hindi word: alef and ya with and without their signs, the feminine ending, the
+stretched line, vowel signs; the dot below a letter, and one sign of nasal vowels for the other."""
+_IN_SPELLINGS = re.compile("[\u0622-\u06dc\u0901\u093c]")
 
 # --- words without content ----------------------------------------------------------------------
 
@@ -116,9 +122,12 @@ INDEX_STOP_WORDS = frozenset(_TOO_COMMON.split())
 
 def fold(text: str) -> str:
     """Write a text in NFKC without invisible characters, with straight apostrophes and no thousands separators
-    (``5,000`` -> ``5000``); case is kept. What is folded stays as it is when it is folded again."""
+    (``5,000`` -> ``5000``), Arabic and Hindi in one spelling; case is kept. What is folded stays as it is when it is
+    folded again."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_PREPARED))
+        if _IN_SPELLINGS.search(text):
+            text = text.translate(_ONE_SPELLING)
     return _THOUSANDS.sub("", text) if "," in text else text
 
 

@@ -15,7 +15,7 @@ from local.engine.search.search_index import SqliteSearchIndex
 from neve.adapters.opensearch.mapping import MAPPING_VERSION
 from neve.domain.indexing.passage import Passage, Source
 from neve.domain.recall.query import QueryTerms, query_terms, shape
-from neve.domain.terms import asked_terms, terms
+from neve.domain.terms import STEM_MARK, asked_terms, terms
 from neve.domain.words import chunks, fold, folded_word, plain_words, without_accents
 from neve.ports.search import IndexModel, Owner, SearchFilter
 
@@ -39,6 +39,11 @@ SAME = [
     ("ΟΔΟΣ", "οδος"),
     ("한국", "한국"),
     ("m²", "m2"),
+    ("مُحَمَّد", "محمد"),
+    ("إلى أُمّي", "الى امى"),
+    ("مدرســـة", "مدرسه"),
+    ("कि\u0958ाब", "कि\u0915\u093cाब"),
+    ("ज़रूर हूँ", "जरूर हूं"),
 ]
 """Two spellings of one text."""
 
@@ -49,7 +54,6 @@ ACCENTS = [
     ("smørrebrød", "smorrebrod"),
     ("Łódź", "lodz"),
     ("ёлка", "елка"),
-    ("مُحَمَّد", "محمد"),
     ("œuvre", "oeuvre"),
 ]
 """A word as it is written, and as it is typed without the right keyboard."""
@@ -123,7 +127,7 @@ def test_an_excluded_word_is_more_than_its_pairs() -> None:
 
 
 def test_vowel_signs_are_letters() -> None:
-    assert list(terms("मुझे किताब पढ़ना")) == ["मुझे", "किताब", "पढ़ना"]
+    assert list(terms("मुझे किताब पढ़ना")) == ["मुझे", "किताब", "~किताब", "पढना", "~पढ"]
     assert asked("किताब").share_of("मुझे किताब पढ़ना पसंद है") == 1.0
     assert without_accents("が") == "が" and without_accents("한") == "한"
 
@@ -149,7 +153,7 @@ def test_ascii_is_cut_the_same_way_beside_other_letters(text: str) -> None:
 def test_the_terms_of_the_stored_indexes() -> None:
     """An index that was made with other terms finds nothing for these. When this fails, raise ``FORMAT_NUMBER``
     of the local folder and ``MAPPING_VERSION`` before you change the literals."""
-    assert (FORMAT_NUMBER, MAPPING_VERSION) == (5, 5)
+    assert (FORMAT_NUMBER, MAPPING_VERSION) == (6, 6)
     text = "Anna's Straße-Cafés: 5,000 kayaks, 東京へ 👍🏽 ½ v2.1 도서관에서"
     assert list(terms(text)) == [
         *("anna", "strasse-cafés", "strasse-cafes", "strass", "café", "cafe", "5000", "kayak"),
@@ -181,9 +185,10 @@ def test_folding_and_the_plain_words_do_not_change_when_done_again(text: str) ->
 
 @given(ANY_SCRIPT)
 def test_what_a_query_asks_for_is_what_an_index_holds(text: str) -> None:
+    """But for the stems of languages that the text is not in."""
     held = set(terms(text))
     assert set(asked_terms(text)) <= held
-    assert set(asked(text).terms) <= held
+    assert {term for term in asked(text).terms if not term.startswith(STEM_MARK)} <= held
 
 
 @given(ANY_SCRIPT)

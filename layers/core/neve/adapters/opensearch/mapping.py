@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from neve.ports.search import IndexModel
 
-MAPPING_VERSION: Final = 5
+MAPPING_VERSION: Final = 6
 SHARDS: Final = 3
 """A user's passages lie in one of them. At 9.5 KB a passage (measured on 2,760 chat turns with 384 dimensions) three of
 30 GB hold some 9 million."""

@@ -4,14 +4,15 @@ alternatives."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, islice
 from typing import NamedTuple
 
+from neve.domain.languages import latin_language, query_stop_words
 from neve.domain.recall.small_talk import EMOTICON, told_words
-from neve.domain.terms import asked_terms, terms_in, whole_terms
+from neve.domain.terms import asked_stems, asked_terms, terms_in, whole_terms, without_particle
 from neve.domain.words import (
     NAMES_IN_CAPITALS,
     QUERY_STOP_WORDS,
@@ -93,8 +94,8 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
     folded = fold(query).translate(_STRAIGHT)
     clauses, unwanted = _parse(folded, operators=operators)
     quoted = () if operators or last_first else (tuple(plain_words(item[1])) for item in _QUOTED.finditer(folded))
-    found = _groups(clauses, keep_stop_words=False, last_first=last_first)
-    found = found or _groups(clauses, keep_stop_words=True, last_first=last_first)
+    stop_words = query_stop_words(latin_language([chunk for chunk, _ in _in_order(clauses)]))
+    found = _groups(clauses, stop_words, last_first=last_first) or _groups(clauses, (), last_first=last_first)
     groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
     searched = set(chain.from_iterable(groups))
     phrases = (tuple(plain_words(" ".join(o.chunks))) for [o] in _single(clauses) if o.quoted)
@@ -155,10 +156,10 @@ def _in_order(clauses: Sequence[_Clause]) -> Iterator[tuple[str, bool]]:
 
 
 def _groups(
-    clauses: Sequence[_Clause], *, keep_stop_words: bool, last_first: bool
+    clauses: Sequence[_Clause], stop_words: Collection[str], *, last_first: bool
 ) -> dict[tuple[str, ...], tuple[str, ...]]:
     """Return the chunks of each group by its words, each group once."""
-    groups = list(_each_group(clauses, keep_stop_words=keep_stop_words))
+    groups = list(_each_group(clauses, stop_words))
     found: dict[tuple[str, ...], tuple[str, ...]] = {}
     for words, group in reversed(groups) if last_first else groups:
         found.setdefault(words, group)
@@ -166,7 +167,7 @@ def _groups(
 
 
 def _each_group(
-    clauses: Sequence[_Clause], *, keep_stop_words: bool
+    clauses: Sequence[_Clause], stop_words: Collection[str]
 ) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """Yield words and chunks of the groups, in order. Alternatives are the user's choice and stay, stop words or
     not."""
@@ -178,13 +179,16 @@ def _each_group(
         at_start = position == 0
         for chunk in found:
             word = folded_word(chunk)
-            if keep_stop_words or word not in QUERY_STOP_WORDS or _is_name(chunk, at_start=at_start):
+            if word not in stop_words or _is_name(chunk, at_start=at_start):
                 yield (word,), (chunk,)
             at_start = False
 
 
 def _pieces(chunk: str) -> Sequence[str]:
-    return pairs(single) if (single := characters(chunk)) else (chunk,)
+    """Return what of a chunk is searched: of Korean what stands before the particle, or the beginning that holds it."""
+    if not (single := characters(chunk)):
+        return (chunk,)
+    return pairs(single[: max(len(without_particle(chunk)), PAIR)])
 
 
 def _as_written(chunk: str, *, at_start: bool) -> str:
@@ -312,15 +316,20 @@ def query_terms(query: TextQuery) -> QueryTerms:
     """Turn a query into terms. An excluded word of more than two characters in a script that is read by pairs is
     excluded as a phrase: its pairs are in other words too."""
     groups: dict[int, list[str]] = {}
-    for group, term in islice(_numbered(query), MAX_TERMS):
+    for group, term in islice(_numbered(query, asked_terms), MAX_TERMS):
         groups.setdefault(group, []).append(term)
-    spelt = [(word, characters(word)) for word in query.excluded]
+    room = MAX_TERMS - sum(map(len, groups.values()))
+    for group, term in islice(_numbered(query, asked_stems), room):
+        if group in groups:  # else English has no term for it, and its share of the query would change
+            groups[group].append(term)
+    spelt = [(word, characters(without_particle(word))) for word in query.excluded]
     return QueryTerms(
         groups=tuple(map(tuple, groups.values())),
         min_match=min(query.min_match, len(groups)),
         phrases=tuple(_cut([plain_words(" ".join(phrase)) for phrase in query.phrases])),
         excluded=(
             *whole_terms(without_accents(word) for word, single in spelt if not single),
+            *chain.from_iterable(asked_stems(word) for word, single in spelt if not single),
             *chain.from_iterable(pairs(single) for _, single in spelt if 0 < len(single) <= PAIR),
         ),
         excluded_phrases=tuple(tuple(single) for _, single in spelt if len(single) > PAIR),
@@ -328,10 +337,10 @@ def query_terms(query: TextQuery) -> QueryTerms:
     )
 
 
-def _numbered(query: TextQuery) -> Iterator[tuple[int, str]]:
+def _numbered(query: TextQuery, terms_of: Callable[[str], Iterable[str]]) -> Iterator[tuple[int, str]]:
     """Yield pairs of a group's number and a term of it, each once."""
     for number, group in enumerate(query.groups):
-        for term in dict.fromkeys(chain.from_iterable(map(asked_terms, group))):
+        for term in dict.fromkeys(chain.from_iterable(map(terms_of, group))):
             yield number, term
 
 

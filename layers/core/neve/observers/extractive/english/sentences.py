@@ -7,7 +7,7 @@ import re
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from neve.domain.foreign import is_foreign
+from neve.domain.languages import ENGLISH, language_of
 from neve.domain.observe.unwanted import wanted_sentences
 from neve.domain.privacy.detectors import REMOVED
 from neve.observers.extractive.english.orders import is_order
@@ -172,7 +172,7 @@ def _in_parts(sentence: str) -> list[str]:
 
 def _is_unreadable(part: str) -> bool:
     """Say whether a sentence is pasted, code, a stump around what was redacted, or not English."""
-    return len(part) > MAX_SENTENCE or _GAP in part or _CODE.search(part) is not None or is_foreign(part)
+    return len(part) > MAX_SENTENCE or _GAP in part or _CODE.search(part) is not None or language_of(part) != ENGLISH
 
 
 def _drop_jests(spoken: list[str]) -> list[str]:

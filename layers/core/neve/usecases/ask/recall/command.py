@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from neve.domain.errors import invalid
-from neve.domain.foreign import is_foreign_message
 from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
+from neve.domain.languages import UNSERVED, language_of
 from neve.domain.recall.carried_text import hands_over_its_text
 from neve.domain.recall.long_message import searched_text
 from neve.domain.recall.query import ShapedQuery, shape
@@ -85,8 +85,9 @@ class ResolvedRequest:
     a similarity below the threshold (docs/rules/recall.md#off-topic). ``cut``: of a long message only the ends are
     searched (docs/rules/recall.md#long-messages). ``plain``: its operators were given up
     (docs/rules/recall.md#query). ``understood``: False where the embedding model does not know the language
-    (docs/rules/recall.md#languages). ``rerank_named``: by the call or the policy, and not by
-    default. ``where`` leaves out ``exclude_ids``; what the pack holds is not known yet."""
+    (docs/rules/recall.md#languages); ``served``: False where neither it nor the keyword leg does. ``rerank_named``: by
+    the call or the policy, and not by default. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
+    yet."""
 
     command: RecallCommand
     k: int
@@ -101,6 +102,7 @@ class ResolvedRequest:
     where: SearchFilter
     plain: bool = False
     understood: bool = True
+    served: bool = True
     rerank_named: bool = False
 
     @property
@@ -116,10 +118,11 @@ class ResolvedRequest:
         return replace(self, depth=FURTHER_DEPTH, least_share=0.0 if answered else self.least_share)
 
     def for_a_model_of(self, languages: Collection[str]) -> ResolvedRequest:
-        """Return the request, marked as not understood where the embedding model does not know the message's language.
-        ``languages``: of the model, none where there is no model."""
-        unknown = languages and ANY_LANGUAGE not in languages and is_foreign_message(self.vector_text)
-        return replace(self, understood=False) if unknown else self
+        """Return the request, marked as not understood where the embedding model does not know the message's language,
+        and as not served where nothing does. ``languages``: of the model, none where there is no model."""
+        if ANY_LANGUAGE in languages or (language := language_of(self.vector_text)) in languages:
+            return self
+        return replace(self, understood=not languages, served=language != UNSERVED)
 
     def in_plain_words(self) -> ResolvedRequest:
         """Return the request with the query's operators read as plain words."""

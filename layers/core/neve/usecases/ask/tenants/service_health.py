@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import neve
-from neve.domain.words import STEMMED_LANGUAGES
+from neve.domain.languages import LANGUAGES
 from neve.ports.engines import Ports
 from neve.ports.errors import StoreUnavailable
 from neve.ports.search import IndexModel
@@ -82,7 +82,7 @@ def service_health(ports: Ports) -> Health:
         embedder=embedder,
         index=index,
         observer=ports.observer.name,
-        languages=Languages(STEMMED_LANGUAGES, ports.embedder.languages, ports.observer.languages),
+        languages=Languages(LANGUAGES, ports.embedder.languages, ports.observer.languages),
         troubles=tuple(troubles.values()),
     )
 
