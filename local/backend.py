@@ -74,6 +74,7 @@ class EmbeddedPorts:
         self.embedder = make_embedder(choices.embedder)
         self.cross_encoder = make_cross_encoder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
+        self.observer_languages = self.observer.languages
         remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
         self.search_cut = FileCut(folder / SEARCH)

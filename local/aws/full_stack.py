@@ -120,6 +120,10 @@ class FullStack(AwsPorts):
     def observer(self) -> Observer:
         return make_observer(self._choices.anthropic_key)
 
+    @property
+    def observer_languages(self) -> tuple[str, ...]:
+        return self.observer.languages
+
     def take_over(self) -> None:
         """As on AWS: what a dead process was working on comes back when its visibility timeout is over."""
 

@@ -53,6 +53,7 @@ class ControlledPorts:
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
         self.cross_encoder = inner.cross_encoder and FaultyCrossEncoder(inner.cross_encoder, faults)
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
+        self.observer_languages = inner.observer_languages
 
     @property
     def search(self) -> SearchIndex:

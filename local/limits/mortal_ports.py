@@ -78,6 +78,11 @@ class MortalPorts:
         return self._inner.observer
 
     @property
+    def observer_languages(self) -> tuple[str, ...]:
+        live()
+        return self._inner.observer_languages
+
+    @property
     def clock(self) -> Clock:
         live()
         return self._inner.clock

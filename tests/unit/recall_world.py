@@ -105,6 +105,10 @@ class RecallWorld:
     def observer(self) -> Observer:
         raise AssertionError("this test does not observe")
 
+    @property
+    def observer_languages(self) -> tuple[str, ...]:
+        return ("*",)
+
     def close(self) -> None:
         self.index.close()
         self.rows.close()

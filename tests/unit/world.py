@@ -252,6 +252,10 @@ class World:
     def cross_encoder(self) -> CrossEncoder | None:
         return None
 
+    @property
+    def observer_languages(self) -> tuple[str, ...]:
+        return self.observer.languages
+
     # --- shorthand ------------------------------------------------------------------------------
 
     @property

@@ -14,6 +14,7 @@ from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.config import Settings, needed
+from neve.domain.languages import ANY_LANGUAGE, ENGLISH
 from neve.observing import Observer
 from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.objects import ObjectStore
@@ -125,6 +126,10 @@ class AwsPorts:
         from neve.observers.prompted import PromptedObserver
 
         return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, PASS_S)
+
+    @property
+    def observer_languages(self) -> tuple[str, ...]:
+        return (ENGLISH,) if self._settings.observer == "extractive" else (ANY_LANGUAGE,)
 
     def make_all(self) -> None:
         """Make every port that the environment names. Raises SettingsError."""

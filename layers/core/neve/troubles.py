@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from threading import Lock
 from typing import Literal
 
-Kind = Literal["failing", "full", "damaged", "loading"]
+Kind = Literal["failing", "full", "damaged", "language", "loading"]
 ACTIVE_FOR = timedelta(minutes=10)
 WARNED_EVERY = timedelta(minutes=5)
 REPEATEDLY = 3
@@ -22,13 +22,15 @@ REPEATEDLY = 3
 class Trouble:
     """A trouble that stands. ``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``,
     ``vector``), ``rerank``, the ``embedder``, the ``observer``, the ``workers`` or the dead letters of a queue
-    (``index-dlq``). ``reason``: in words of an adapter, never a caller's."""
+    (``index-dlq``). ``reason``: in words of an adapter, never a caller's. ``count``: of ``language``, how many messages
+    were in one that the observer does not know."""
 
     what: str
     kind: Kind
     reason: str
     since: datetime
     seen: datetime
+    count: int = 0
 
 
 class Troubles:
@@ -42,12 +44,13 @@ class Troubles:
         self._warned: dict[tuple[str, Kind], datetime] = {}
         self._in_a_row: dict[str, int] = {}
 
-    def note(self, what: str, kind: Kind, reason: str) -> bool:
-        """Note a trouble, and say whether it was time to warn of it."""
+    def note(self, what: str, kind: Kind, reason: str, count: int = 0) -> bool:
+        """Note a trouble, and say whether it was time to warn of it. ``count`` is added to what stands."""
         now, key = self._now(), (what, kind)
         with self._lock:
             known = self._active.get(key)
-            trouble = Trouble(what, kind, reason, now, now) if known is None else replace(known, seen=now)
+            trouble = replace(known or Trouble(what, kind, reason, now, now), seen=now)
+            trouble = replace(trouble, count=trouble.count + count)
             self._active[key] = trouble
             warned = self._warned.get(key)
             is_due = kind != "loading" and (warned is None or abs(now - warned) >= WARNED_EVERY)

@@ -218,6 +218,7 @@ class SimPorts:
         self.embedder = ScriptedEmbedder(process)
         self.cross_encoder: CrossEncoder | None = None
         self.observer = ScriptedObserver(process)
+        self.observer_languages = self.observer.languages
         self.clock = SimClock(process)
         self.ids = SimIds(process)
         self.tasks = SimTasks(process)

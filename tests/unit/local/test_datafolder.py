@@ -247,9 +247,9 @@ def test_a_folder_with_other_things_in_it_is_left_alone(path: Path) -> None:
 
 def test_a_folder_of_a_newer_format_is_left_alone(path: Path) -> None:
     run_once(path)
-    (path / "FORMAT").write_text('{"format": 6, "holds": []}')
+    (path / "FORMAT").write_text('{"format": 7, "holds": []}')
     before = contents(path)
-    with pytest.raises(DataFolderError, match="has format 6; this version reads up to 5"):
+    with pytest.raises(DataFolderError, match="has format 7; this version reads up to 6"):
         open_data_folder(path)
     assert {**contents(path), "LOCK": b""} == before
     (path / "FORMAT").write_text('{"format": 4, "holds": []}')

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Final
 
@@ -14,11 +14,17 @@ from neve.domain.words import QUERY_STOP_WORDS, chunks, fold
 ENGLISH: Final = "en"
 LANGUAGES: Final = (ENGLISH, "de", "es", "fr", "pt", "zh", "ja", "ko", "ar", "hi", "ru")
 """The languages that Neve serves, as ISO 639-1 codes: their inflections and stop words are known."""
+ANY_LANGUAGE: Final = "*"
+"""Among the languages of a model that knows many."""
 UNSERVED: Final = "und"
 """The language of a text in a script of which no language is served (ISO 639-2: undetermined)."""
 LATIN: Final = (ENGLISH, "de", "es", "fr", "pt")
 """Those of LANGUAGES that are written in Latin letters."""
 
+NOT_OBSERVED: Final = "observer:language"
+"""Says in ``degraded`` that some of the user's messages are in a language that the observer does not know."""
+MOST_READ: Final = 4_000
+"""Characters (*chosen*): 0.2 ms."""
 MIN_VOTES: Final = 2
 """Different function words that a text of another language than English has at least: one is in many a name."""
 MANY_VOTES: Final = 6
@@ -44,9 +50,20 @@ _OTHER_LETTER = re.compile(r"[^\W\d_\u0000-\u036f\u1d00-\u1eff\u2000-\u2bff\ua72
 _SERVED: Final = {language: re.compile(f"[{of}]") for language, of in _SCRIPTS.items()}
 
 
+def not_observed(messages: int) -> tuple[str, ...]:
+    """Give the flag for so many messages in languages that the observer does not know; none for none."""
+    return (NOT_OBSERVED,) if messages else ()
+
+
+def is_known(text: str, languages: Collection[str]) -> bool:
+    """Say whether a text is in one of the languages that a model or an observer names as its own."""
+    return ANY_LANGUAGE in languages or language_of(text) in languages
+
+
 def language_of(text: str) -> str:
     """Give the language of most of a text: one of LANGUAGES, ``it``, ``nl``, or UNSERVED. What no vote decides is
-    English."""
+    English. Of a long text the beginning is read."""
+    text = text[:MOST_READ]
     if not text.isascii() and (other := _OTHER_LETTER.findall(text)):
         counts = {language: sum(map(bool, map(of.match, other))) for language, of in _SERVED.items()}
         weight = _SIGNS_OF_A_WORD if any(counts[language] for language in _DENSE) else 1

@@ -36,6 +36,11 @@ class Ports(Protocol):
     @property
     def observer(self) -> Observer: ...
     @property
+    def observer_languages(self) -> tuple[str, ...]:
+        """Give the languages of the observer without making it: its rules take some time to import, and an append only
+        says which of its messages they cannot read."""
+
+    @property
     def counter(self) -> Callable[[CounterName], Counter]:
         """Give the token counter of a name. Raises NeveError ``invalid_policy`` when its data is not installed."""
 

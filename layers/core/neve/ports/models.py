@@ -8,10 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+from neve.domain.languages import ANY_LANGUAGE as ANY_LANGUAGE
 from neve.ports.search import IndexModel
-
-ANY_LANGUAGE = "*"
-"""Among the languages of a model that knows many."""
 
 
 @dataclass(frozen=True, slots=True)

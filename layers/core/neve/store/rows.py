@@ -203,6 +203,7 @@ _NO_SESSION: Mapping[str, Any] = {
     "said_last": 0,
     "open_calls": {},
     "thinking": [],
+    "other_language": 0,
 }
 
 

@@ -11,7 +11,6 @@ from neve.domain.indexing.passage import Source
 from neve.domain.tenants.policy import Policy
 from neve.ports.models import ANY_LANGUAGE
 from neve.scope import Tenant
-from neve.usecases.ask.recall.answer import NOT_UNDERSTOOD
 from neve.usecases.ask.recall.command import MIN_DEPTH, RecallCommand, resolve
 from neve.usecases.ask.recall.recall import recall
 from tests.unit.recall_world import RecallWorld
@@ -75,8 +74,8 @@ def test_similarity_is_no_reason_where_the_model_does_not_know_the_language(worl
     foreign = "und wie wird das Wetter"
     asked = RecallCommand(foreign, question=f"{foreign} {query}"), RecallCommand(foreign, question=query)
     unknown, known = (recall(world.user("ann"), command) for command in asked)
-    assert (unknown.hits, unknown.transparency[1:]) == ([], [NOT_UNDERSTOOD])
-    assert ([hit.id for hit in known.hits], known.transparency[1:]) == ([near], [])
+    assert (unknown.hits, unknown.degraded) == ([], ["vector:language"])
+    assert ([hit.id for hit in known.hits], known.degraded) == ([near], [])
 
 
 def test_words_are_reason_enough_in_any_language(world: RecallWorld) -> None:
@@ -84,7 +83,7 @@ def test_words_are_reason_enough_in_any_language(world: RecallWorld) -> None:
     world.pump()
     answer = world.ask("wie ist meine Katze und habe ich eine")
     assert [hit.id for hit in answer.hits] == [told]
-    assert answer.transparency[1:] == [NOT_UNDERSTOOD]
+    assert answer.degraded == ["vector:language"]
 
 
 def test_nobody_can_say_so_of_what_has_no_vector_yet(world: RecallWorld) -> None:

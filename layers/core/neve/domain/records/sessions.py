@@ -67,8 +67,9 @@ class SessionHead:
     its end, and it was not seen since then that the sweep will look whether it is idle. ``asked_seq``: the last
     ``user_message``; ``thinking``: the events with a row of what the model thought (``store/sessions/``), which are
     shown behind it only. ``said_first``, ``said_last``: the first and the last event that is not ``SILENT``;
-    ``open_calls``: names of the tools that have not answered, by the ids of their calls. ``deleted`` (also on the two
-    rows below): as a whole, for good."""
+    ``open_calls``: names of the tools that have not answered, by the ids of their calls. ``other_language``: messages
+    of the user in languages that the observer did not know when they came. ``deleted`` (also on the two rows below): as
+    a whole, for good."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -93,6 +94,7 @@ class SessionHead:
     said_last: int = 0
     open_calls: dict[str, str] = field(default_factory=dict)
     thinking: tuple[int, ...] = ()
+    other_language: int = 0
     deleted: bool = False
     write_id: str = ""
     version: int = 0

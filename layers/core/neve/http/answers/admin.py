@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from neve import observability
+from neve.domain.languages import not_observed
 from neve.domain.tenants.policy import Policy
 from neve.http.answers.job import job_answer
 from neve.http.operations import Nothing
@@ -90,4 +91,5 @@ def stats_answer(call: Call[DaysQuery, Nothing]) -> Answer:
     """Answer E16 with the user's counts. What one call cannot count is named in the answer and, as a degradation, in
     the log."""
     found = user_stats(call.user, call.query.days, call.began_ms + TIME_LIMIT_MS)
-    return Answer(body=StatsOut.of(found), degraded=() if found.complete else (STATS_TIMEOUT,))
+    degraded = (*(() if found.complete else (STATS_TIMEOUT,)), *not_observed(found.other_language))
+    return Answer(body=StatsOut.of(found, degraded), degraded=degraded)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from neve.domain.errors import not_found
+from neve.domain.languages import not_observed
 from neve.domain.records.jobs import Job
 from neve.http.calls import once
 from neve.http.operations import Nothing
@@ -18,15 +19,15 @@ from neve.usecases.core.jobs.named_documents import with_paths
 from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT
 from neve.usecases.core.jobs.read_jobs import find_job, get_job
 from neve.usecases.core.jobs.stages import stages_of
-from neve.usecases.core.lag.model_down import queued_of
+from neve.usecases.core.lag.model_down import other_language_of, queued_of
 from neve.usecases.tell.requests.request_observation import request_observation
 from neve.usecases.work.retract.left_index import with_index
 
 
-def job_answer(job: Job, degraded: Sequence[str] = ()) -> Answer:
+def job_answer(job: Job, degraded: Sequence[str] = (), other_language: int = 0) -> Answer:
     """Answer with a job: 200 for one that has ended, 202 for one that has not."""
     status = 200 if job.ended else 202
-    return Answer(status, JobOut.of(job, degraded=degraded), degraded=degraded)
+    return Answer(status, JobOut.of(job, degraded=degraded, other_language=other_language), degraded=degraded)
 
 
 def job_once(call: Call[Any, Any], work: Callable[[], Answer]) -> Answer:
@@ -51,9 +52,11 @@ def ended_answer(scope: UserScope, job: Job) -> Answer:
 
 
 def observation_answer(scope: SessionScope, wait: bool) -> Answer:
-    """Answer E3, and say why it has not ended, where the language model is the reason."""
-    job = request_observation(scope, wait)
-    return job_answer(job, () if job.ended else queued_of(scope))
+    """Answer E3, and say why it has not ended, where the language model is the reason, and how much of the session is
+    in languages that the observer does not know."""
+    job, other_language = request_observation(scope, wait), other_language_of(scope)
+    queued = () if job.ended else queued_of(scope)
+    return job_answer(job, (*queued, *not_observed(other_language)), other_language)
 
 
 def staged_job(call: Call[Nothing, Nothing]) -> Answer:

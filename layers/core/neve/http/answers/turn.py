@@ -35,7 +35,7 @@ def turn_answer(call: Call[Nothing, TurnBody], ready: Ready) -> Answer:
         return _without(call, appended, error)
     found = made.body if made else None
     prompt, recall = (found, None) if call.body.compile is not None else (None, found)
-    degraded = list(made.degraded) if made else []
+    degraded = [*(appended.degraded if appended else ()), *(made.degraded if made else ())]
     body = TurnOut.model_construct(
         appended=appended.body if appended else None, prompt=prompt, recall=recall, degraded=degraded, problem=None
     )

@@ -155,6 +155,16 @@ Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), Befor
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]
 Seq = Annotated[int, Field(ge=1, le=10**9, description="A position in the log.")]
 
+OtherLanguage = TypeAliasType(
+    "OtherLanguage",
+    Annotated[
+        int,
+        Field(
+            description="How many of the user's messages are not observed, because the observer does not know their"
+            " language: `observer:language`. Search finds them all the same."
+        ),
+    ],
+)
 Degraded = TypeAliasType(
     "Degraded",
     Annotated[

@@ -14,14 +14,16 @@ OBSERVER = "observer"
 WORKERS = "workers"
 ROWS = "rows"
 """Some that cannot be read."""
-REPORTED = (*LEGS, OBSERVER, WORKERS, ROWS)
+LANGUAGE = "language"
+"""Of messages that the observer does not know: a trouble of its own beside that it fails."""
+REPORTED = (*LEGS, OBSERVER, LANGUAGE, WORKERS, ROWS)
 
 
-def put_leg_trouble(leg: str, reason: str, at: datetime) -> Put:
+def put_leg_trouble(leg: str, reason: str, at: datetime, count: int = 0) -> Put:
     """Make the put that notes that a leg fails: when it begins and every five minutes while it goes on, not with every
-    recall."""
+    recall. ``count``: of messages, for LANGUAGE."""
     key = leg_health(leg)
-    return Put({"pk": key.pk, "sk": key.sk, "type": "leg_health", "reason": reason, "at": iso(at)})
+    return Put({"pk": key.pk, "sk": key.sk, "type": "leg_health", "reason": reason, "at": iso(at), "count": count})
 
 
 def no_leg_trouble(leg: str, at: datetime) -> Put:
@@ -36,5 +38,7 @@ def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]
     for leg in REPORTED:
         item = found.get(leg_health(leg))
         if item is not None and "reason" in item and now - parse(item["at"]) < ACTIVE_FOR:
-            troubles.append(Trouble(leg, "failing", item["reason"], parse(item["at"]), now))
+            at, count = parse(item["at"]), int(item.get("count", 0))
+            what, kind = (OBSERVER, "language") if leg == LANGUAGE else (leg, "failing")
+            troubles.append(Trouble(what, kind, item["reason"], at, now, count))
     return troubles

@@ -12,7 +12,7 @@ from neve.domain.records.epochs import Verbosity
 from neve.domain.records.jobs import Job
 from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
 from neve.http.schemas.enums import CompactionReason, JobStage, JobStatus, Outcome, StageState
-from neve.http.schemas.fields import Degraded, Identifier
+from neve.http.schemas.fields import Degraded, Identifier, OtherLanguage
 from neve.usecases.core.jobs.read_jobs import MAX_WAIT_S, WAIT_S
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
@@ -35,16 +35,29 @@ class JobOut(View):
     result: dict[str, Any] | None = Field(description="What was done, or why nothing was.")
     degraded: Degraded | None = Field(
         default=None,
-        description="Of a pass that has not ended: `extract:queued` while the language model gives no answer.",
+        description="Of a pass that has not ended: `extract:queued` while the language model gives no answer; of a call"
+        " that asks for one: `observer:language`.",
     )
+    other_language: OtherLanguage | None = None
     stages: list[StageOut] | None = Field(
         default=None, description="Of work on a session, when the job is read: from what was said to what can be found."
     )
 
     @classmethod
-    def of(cls, job: Job, stages: Sequence[Mapping[str, str]] = (), degraded: Sequence[str] = ()) -> Self:
-        missing = list(degraded) or None
-        return super().of(job, result=job.result or None, degraded=missing, stages=list(stages) or None)
+    def of(
+        cls,
+        job: Job,
+        stages: Sequence[Mapping[str, str]] = (),
+        degraded: Sequence[str] = (),
+        other_language: int = 0,
+    ) -> Self:
+        return super().of(
+            job,
+            result=job.result or None,
+            degraded=list(degraded) or None,
+            other_language=other_language or None,
+            stages=list(stages) or None,
+        )
 
 
 class ObserveBody(Body):

@@ -22,6 +22,7 @@ from pydantic import (
 
 from neve.domain.errors import FieldError, NeveError
 from neve.domain.images.image_types import MAX_IMAGE_BYTES
+from neve.domain.languages import not_observed
 from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
@@ -29,12 +30,14 @@ from neve.http.pages import Page
 from neve.http.schemas.enums import BoundaryKind, EventImageType, EventOrder, Queued, ThinkingType, UploadType
 from neve.http.schemas.fields import (
     Address,
+    Degraded,
     Filled,
     Identifier,
     Limit,
     Metadata,
     MetadataParameters,
     Name,
+    OtherLanguage,
     Seq,
     Time,
     whole_number,
@@ -349,6 +352,8 @@ class AppendedOut(View):
     redacted: dict[str, int] | None = Field(
         description="How many of each class of personal data were taken out of these events; absent when none were."
     )
+    other_language: OtherLanguage | None
+    degraded: Degraded | None
     retracted: Literal[True] | None = Field(
         description="Some of the events were appended before and taken back since: `retracted_seqs`. They stay so."
     )
@@ -362,6 +367,8 @@ class AppendedOut(View):
             compaction=appended.compaction,
             compaction_job_id=appended.compaction_job_id,
             redacted=appended.redacted or None,
+            other_language=appended.other_language or None,
+            degraded=list(not_observed(appended.other_language)) or None,
             retracted=True if appended.retracted else None,
             retracted_seqs=appended.retracted or None,
         )

@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from neve.domain.errors import invalid
+from neve.domain.languages import not_observed
 from neve.domain.messages.heard import Heard, PartLeft
 from neve.domain.messages.read import read_messages
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import MessageFormat, MessageOutcome, Queued
-from neve.http.schemas.fields import Metadata, Name, Time
+from neve.http.schemas.fields import Degraded, Metadata, Name, OtherLanguage, Time
 from neve.http.schemas.sessions.events import MAX_EVENT_IMAGES, TOO_LARGE, check_event_size
 from neve.http.schemas.sessions.user_meta import UserMeta
 from neve.usecases.tell.sessions.append_messages import AppendedMessage, AppendedMessages
@@ -140,6 +141,8 @@ class AppendedMessagesOut(View):
     redacted: dict[str, int] | None = Field(
         description="How many of each class of personal data were taken out; absent when none were."
     )
+    other_language: OtherLanguage | None
+    degraded: Degraded | None
     retracted: Literal[True] | None = Field(description="Some were taken back since: `retracted_seqs`. They stay so.")
     retracted_seqs: list[int] | None
 
@@ -156,6 +159,8 @@ class AppendedMessagesOut(View):
             compaction=events.compaction,
             compaction_job_id=events.compaction_job_id,
             redacted=events.redacted or None,
+            other_language=events.other_language or None,
+            degraded=list(not_observed(events.other_language)) or None,
             retracted=True if events.retracted else None,
             retracted_seqs=events.retracted or None,
         )

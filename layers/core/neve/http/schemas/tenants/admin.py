@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, RootModel
@@ -17,7 +17,7 @@ from neve.http.json_body import check_model
 from neve.http.operations import Body, Operation, Parameters, Response, View, route
 from neve.http.pages import Page
 from neve.http.schemas.enums import EmbedderState, HealthStatus, KeyScope, StoreState, TroubleKind
-from neve.http.schemas.fields import Cursor, Limit, Name, Time
+from neve.http.schemas.fields import Cursor, Degraded, Limit, Name, OtherLanguage, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.tenants.usage import DaysQuery, PromptCacheOut, PromptDayOut, days_out
 from neve.store.tenants.tenant_rows import SCOPES, set_numbers
@@ -58,9 +58,13 @@ class TroubleOut(View):
         " that reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the"
         " dead letters of a queue (`index-dlq`)."
     )
-    kind: TroubleKind
+    kind: TroubleKind = Field(
+        description="`language`: messages of users are in languages that the `observer` does not know; the service is"
+        " well."
+    )
     reason: str
     since: Time
+    count: int | None = Field(description="Of `language`: how many messages, since this trouble stands.")
 
 
 class HealthOut(View):
@@ -81,7 +85,7 @@ class HealthOut(View):
             health,
             embedder=EmbedderOut.of(embedder, model=embedder.model.tag, dimensions=embedder.model.dimensions),
             index=IndexOut.of(index, model=tag, dimensions=dimensions),
-            troubles=[TroubleOut.of(one, since=iso(one.since)) for one in health.troubles],
+            troubles=[TroubleOut.of(one, since=iso(one.since), count=one.count or None) for one in health.troubles],
         )
 
 
@@ -149,12 +153,14 @@ class StatsOut(View):
     prompt_cache: PromptCacheOut
     prompt_cache_days: list[PromptDayOut] = Field(description="Days with reports, oldest first.")
     memory_lag: MemoryLagOut = Field(description="Over all sessions and memories of the user.")
+    other_language: OtherLanguage | None
+    degraded: Degraded | None
     complete: bool = Field(
         description="False: there is more than one call can count. Every number of rows is the least then."
     )
 
     @classmethod
-    def of(cls, stats: UserStats) -> Self:
+    def of(cls, stats: UserStats, degraded: Sequence[str] = ()) -> Self:
         by_state = {state: stats.embeddings.get(state, 0) for state in ("pending", "ready", "failed", "skipped")}
         tiers = {tier: stats.memories_by_tier.get(tier, 0) for tier in ("semantic", "episodic")}
         return super().of(
@@ -172,6 +178,8 @@ class StatsOut(View):
             prompt_cache=PromptCacheOut.of(stats.prompts),
             prompt_cache_days=days_out(stats.days),
             memory_lag=MemoryLagOut.of(stats.lag),
+            other_language=stats.other_language or None,
+            degraded=list(degraded) or None,
         )
 
 

@@ -15,7 +15,7 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import DEFAULT_TRUST, Provenance, Status, Trust
 from neve.domain.tokens import estimate, trim_to
 from neve.domain.zones import local_day
-from neve.usecases.ask.recall.command import ResolvedRequest
+from neve.usecases.ask.recall.command import UNSUPPORTED, VECTOR_LANGUAGE, ResolvedRequest
 from neve.usecases.ask.recall.dropped import OVER_K, OVER_TOKENS, Dropped, History
 from neve.usecases.ask.recall.recall_rows import RecallRow
 from neve.usecases.ask.recall.stages.legs import LegReport
@@ -28,8 +28,6 @@ INDEX_BEHIND = "index:behind"
 ENDS_ONLY = "Read only the beginning and the end of the message: it is too long to be searched as a whole."
 
 PLAIN_WORDS = "Nothing has what the message quotes and lacks what it excludes: its words were searched for alone."
-
-NOT_UNDERSTOOD = "The encoder does not know the language of the message: what was found by its meaning says little."
 
 ResultState = Literal["found", "none", "not_searched"]
 
@@ -51,6 +49,8 @@ _INTRODUCTION = (
     "Candidates from memory, found by similarity to the latest message. They may not bear on it, and what is similar"
     " need not be true: use what helps and leave the rest."
 )
+_NO_FAULTS = {INDEX_BEHIND, UNSUPPORTED, VECTOR_LANGUAGE}
+"""Flags that no operator can do anything about at once."""
 _DEGRADATIONS = {
     "deadline": "The time budget ran out: what had not been found by then is missing.",
     "lexical:error": "The keyword index did not answer: found by meaning only.",
@@ -58,6 +58,8 @@ _DEGRADATIONS = {
     "vector:embed_timeout": "The question was not embedded in time: found by keywords only.",
     "vector:embed_error": "The question could not be embedded: found by keywords only.",
     "vector:dimension_mismatch": "The index holds vectors of another model: found by keywords only.",
+    UNSUPPORTED: "No language of the message's script is known here: its words were looked for as they are written.",
+    VECTOR_LANGUAGE: "The encoder does not know the language of the message: what it finds by its meaning says little.",
     "documents:error": "The texts of long documents could not be read: they are missing here.",
     "rerank:error": "The candidates could not be read again: they are in the order before that.",
     "rerank:no_model": "This stage has no model to read the candidates again: they are in the order before that.",
@@ -166,7 +168,7 @@ class RecallAnswer:
         """Return the counts that the alarms on recall add up."""
         return {
             "Recalls": 1,
-            "RecallDegraded": any(flag != INDEX_BEHIND for flag in self.degraded),
+            "RecallDegraded": any(flag not in _NO_FAULTS for flag in self.degraded),
             "RecallIndexLag": INDEX_BEHIND in self.degraded,
             "RecallNotSearched": self.result_state == "not_searched",
             "RecallEmpty": self.result_state == "none",
@@ -229,9 +231,8 @@ def transparency(shown: Sequence[Hit], degraded: Sequence[str], query_lines: Seq
 
 def query_lines(request: ResolvedRequest) -> list[str]:
     """Tell how the message was read as a query, one line for each thing that a user may not expect. That the middle of
-    a long message is not read, and that the meaning of one in another language is not known, is no failure, and so no
-    degradation. Only a tool's query has operators."""
-    lines = [line for line, holds in ((ENDS_ONLY, request.cut), (NOT_UNDERSTOOD, not request.understood)) if holds]
+    a long message is not read is no failure, and so no degradation. Only a tool's query has operators."""
+    lines = [ENDS_ONLY] if request.cut else []
     if request.plain:
         return [*lines, PLAIN_WORDS]
     query = request.shaped.text_query

@@ -9,12 +9,11 @@ from typing import Literal
 from neve.domain.errors import invalid
 from neve.domain.indexing.passage import Source
 from neve.domain.indexing.utterances import EVENT_KIND, EVENT_TIER
-from neve.domain.languages import UNSERVED, language_of
+from neve.domain.languages import ANY_LANGUAGE, UNSERVED, language_of
 from neve.domain.recall.carried_text import hands_over_its_text
 from neve.domain.recall.long_message import searched_text
 from neve.domain.recall.query import ShapedQuery, shape
 from neve.domain.tenants.policy import Policy, Rerank
-from neve.ports.models import ANY_LANGUAGE
 from neve.ports.search import SearchFilter
 
 Beside = Literal["pack", "history", "question"]
@@ -22,6 +21,10 @@ Leg = Literal["lexical", "vector"]
 Mode = Literal["prompt", "tool"]
 RecallScope = Literal["all", "session", "global"]
 
+UNSUPPORTED = "language:unsupported"
+"""The message is in a script that nothing serves."""
+VECTOR_LANGUAGE = "vector:language"
+"""The embedding model does not know the message's language."""
 BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
 MAX_K = 50
 MIN_DEPTH = 30
@@ -128,6 +131,13 @@ class ResolvedRequest:
         """Return the request with the query's operators read as plain words."""
         shaped = shape(searched_text(self.command.query.strip()).words, operators=False)
         return replace(self, shaped=shaped, plain=True)
+
+    @property
+    def language_flags(self) -> tuple[str, ...]:
+        """Return what to say in ``degraded`` of the message's language."""
+        if not self.served:
+            return (UNSUPPORTED,)
+        return () if self.understood or not self.vector else (VECTOR_LANGUAGE,)
 
     @property
     def small_talk(self) -> bool:

@@ -75,6 +75,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
         found = nothing_found({"lexical": LegReport(), "vector": LegReport()}, [DEADLINE])
     else:
         found, request = _search(scope, request, budget)
+    found = replace(found, degraded=[*found.degraded, *request.language_flags])
     if command.fills:
         hits, unfit = filled(found, request.k)
     else:

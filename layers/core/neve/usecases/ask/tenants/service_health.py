@@ -53,8 +53,8 @@ class Languages:
 @dataclass(frozen=True, slots=True)
 class Health:
     """The state of the service: ``degraded`` when a store does not answer, vectors cannot be made, the index is of
-    another model, or something in ``troubles`` stands. ``loading`` when all that is missing is the encoder of a process
-    that has just started."""
+    another model, or something in ``troubles`` stands but a ``language``. ``loading`` when all that is missing is the
+    encoder of a process that has just started."""
 
     status: Literal["ok", "loading", "degraded"]
     version: str
@@ -74,7 +74,8 @@ def service_health(ports: Ports) -> Health:
     index = _index(ports, embedder.model)
     of_legs = [] if found is None else read_leg_troubles(found, ports.clock.now())
     troubles = {(t.what, t.kind): t for t in (*of_legs, *own) if t.kind != "loading"}
-    fine = embedder.state != "unavailable" and index.state == "ready" and index.match is not False and not troubles
+    broken = any(kind != "language" for _, kind in troubles)
+    fine = embedder.state != "unavailable" and index.state == "ready" and index.match is not False and not broken
     return Health(
         status="degraded" if found is None or not fine else "loading" if embedder.state == "loading" else "ok",
         version=neve.__version__,
@@ -82,7 +83,7 @@ def service_health(ports: Ports) -> Health:
         embedder=embedder,
         index=index,
         observer=ports.observer.name,
-        languages=Languages(LANGUAGES, ports.embedder.languages, ports.observer.languages),
+        languages=Languages(LANGUAGES, ports.embedder.languages, ports.observer_languages),
         troubles=tuple(troubles.values()),
     )
 

@@ -30,8 +30,8 @@ PAGE = 500
 class UserStats:
     """The numbers of one user. ``memories_by_*`` count every memory row that can be read by id, whatever its status, by
     the generation in force; ``active_by_tier`` the active ones. ``embeddings`` counts those rows by embedding state.
-    ``vectors``: stored (text, model) pairs. ``days``: of the last ones those with reports. ``complete`` False: there
-    was no time to count more."""
+    ``vectors``: stored (text, model) pairs. ``days``: of the last ones those with reports. ``other_language``: messages
+    in languages that the observer did not know. ``complete`` False: there was no time to count more."""
 
     sessions: int
     events: int
@@ -46,6 +46,7 @@ class UserStats:
     lag: MemoryLag = field(default_factory=MemoryLag)
     prompts: PromptTotals = field(default_factory=PromptTotals)
     days: ByDay = field(default_factory=dict)
+    other_language: int = 0
     complete: bool = True
 
 
@@ -58,10 +59,11 @@ def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> Us
     if rows.hidden(head):
         return UserStats(sessions=0, events=0, memories=0)
     gen = head.gen
-    sessions = events = 0
+    sessions = events = other_language = 0
     for item in within.rows(all_rows(table, keys.partition, prefix=SESSION, page=PAGE)):
         if not (session := rows.read_session(item)).deleted:
             sessions, events = sessions + 1, events + session.last_seq
+            other_language += session.other_language
     kinds: Counter[str] = Counter()
     tiers: Counter[str] = Counter()
     statuses: Counter[str] = Counter()
@@ -91,5 +93,6 @@ def user_stats(scope: UserScope, days: int = 0, ends_ms: float = math.inf) -> Us
         lag=user_lag(scope),
         prompts=read_totals(found.get(keys.user_prompts)),
         days=user_days(scope, days),
+        other_language=other_language,
         complete=within.complete,
     )

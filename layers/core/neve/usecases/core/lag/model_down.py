@@ -19,6 +19,14 @@ def queued(marker: SessionMarker, complete_seq: int) -> tuple[str, ...]:
     return (QUEUED,) if waits else ()
 
 
+def other_language_of(scope: SessionScope) -> int:
+    """Count the session's messages in languages that the observer did not know; 0 where its row cannot be read."""
+    with suppress(StoreUnavailable):
+        if head := scope.ports.table.get(scope.keys.session_head):
+            return rows.read_session(head).other_language
+    return 0
+
+
 def queued_of(scope: SessionScope) -> tuple[str, ...]:
     """Return the flag by the stored rows; none when they cannot be read."""
     with suppress(StoreUnavailable):

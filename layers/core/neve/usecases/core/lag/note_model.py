@@ -3,17 +3,18 @@ wait for it (docs/rules/degradation.md#observer)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
 
+from neve.domain.languages import is_known
 from neve.domain.times import iso, parse
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict, ContentRefused, ModelRefused, ModelUnavailable, StoreUnavailable
 from neve.scope import SessionScope
 from neve.store import rows
-from neve.store.tenants.leg_health import OBSERVER, no_leg_trouble, put_leg_trouble
+from neve.store.tenants.leg_health import LANGUAGE, OBSERVER, no_leg_trouble, put_leg_trouble
 
 NOTED_EVERY = timedelta(minutes=5)
 """A marker is written at most so often for it (*chosen*)."""
@@ -53,6 +54,15 @@ def noting_what_waits(scope: SessionScope, answers: Answers = REFUSALS) -> Itera
         with suppress(StoreUnavailable, Conflict):
             _note_marker(scope)
         raise
+
+
+def note_languages(ports: Ports, messages: Iterable[str]) -> None:
+    """Note for health how many of these messages of a user are in languages that the observer does not know."""
+    count = sum(not is_known(text, ports.observer_languages) for text in messages)
+    reason = "it does not know the language of some messages, which are found word by word but not remembered"
+    if count and ports.caches.troubles.note(OBSERVER, "language", reason, count):
+        with suppress(StoreUnavailable, Conflict):  # this process knows, and says so again in five minutes
+            ports.table.write([put_leg_trouble(LANGUAGE, reason, ports.clock.now(), count)])
 
 
 def _note(ports: Ports, reason: str) -> None:

@@ -13,6 +13,7 @@ from typing import Literal
 from neve.domain.compact.due import after_horizon, boundary_reason, outgrows
 from neve.domain.compact.stale import artifact_path
 from neve.domain.errors import FieldError, NeveError, invalid, not_found
+from neve.domain.languages import is_known
 from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
 from neve.domain.records.sessions import SILENT, Event, EventType, SessionHead
@@ -20,7 +21,7 @@ from neve.domain.records.users import UserHead
 from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.spans import holds
-from neve.domain.sessions.transcript import completed_to, completes_turn, last_of_turn
+from neve.domain.sessions.transcript import completed_to, completes_turn, content_text, last_of_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
 from neve.ports.table import MAX_WRITE_OPS, Delete, Expect, Item, Key, Put, WriteOp
@@ -51,15 +52,17 @@ AHEAD = timedelta(days=1)
 class Appended:
     """The answer of an append. ``seqs`` in the order of the request; ``observation`` says whether a pass over them is
     under way, ``compaction`` whether these events have queued one, with its job. ``redacted``: how many of each class
-    of personal data were taken out of them. ``retracted``: those of the seqs that were taken back since an earlier
-    append of the same events. ``last_seq``: of the session; ``created``: by this call. Of messages: ``new`` are the
-    positions of the events that were not there, ``before`` says how often each message had been said."""
+    of personal data were taken out of them. ``other_language``: how many of the user's messages are not observed,
+    because the observer does not know their language. ``retracted``: those of the seqs that were taken back since an
+    earlier append of the same events. ``last_seq``: of the session; ``created``: by this call. Of messages: ``new`` are
+    the positions of the events that were not there, ``before`` says how often each message had been said."""
 
     seqs: list[int]
     observation: Queued
     compaction: Queued
     compaction_job_id: str | None = None
     redacted: dict[str, int] = field(default_factory=dict)
+    other_language: int = 0
     retracted: list[int] = field(default_factory=list)
     new: list[int] = field(default_factory=list)
     last_seq: int = 0
@@ -230,6 +233,7 @@ class Append:
         answer = self._answer(head, seqs, numbered)
         if new or not head.version:
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
+            advanced = replace(advanced, other_language=head.other_language + answer.other_language)
             job = self._compaction(head, advanced, self._epoch(found), records)
             advanced, thinking = keep_thinking(keys, advanced, new, MAX_WRITE_OPS - len(ops) - BESIDE_THE_EVENTS)
             ops += [rows.put_session(keys, advanced), *thinking]
@@ -253,10 +257,17 @@ class Append:
             observation="queued" if complete else "none",
             compaction="none",
             redacted=self.redacted,
+            other_language=self._other_language(new),
             retracted=[seq for seq in seqs if holds(head.retracted, seq)],
             last_seq=new[-1][1] if new else head.last_seq,
             created=not head.version,
         )
+
+    def _other_language(self, new: Sequence[Numbered]) -> int:
+        """Count the user's messages in languages that the observer does not know."""
+        languages = self.scope.ports.observer_languages
+        said = (content_text(one.content) for _, _, one in new if one.event_type is EventType.USER_MESSAGE)
+        return sum(not is_known(text, languages) for text in said)
 
     def _answer_of(self, tried: Appended) -> Appended:
         """Give the answer of our own commit, whose response was lost: the rows are there."""

@@ -13,11 +13,11 @@ from neve.domain.observe.facts import FactRoom, facts_up_to, facts_with_room, st
 from neve.domain.observe.lines import earlier, room_for, up_to
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Memory
-from neve.domain.records.sessions import Event, SessionHead, Span
+from neve.domain.records.sessions import Event, EventType, SessionHead, Span
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
-from neve.domain.sessions.transcript import Pass, images_of, plan_pass
+from neve.domain.sessions.transcript import Pass, event_text, images_of, plan_pass
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
 from neve.scope import SessionScope
@@ -25,7 +25,7 @@ from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
 from neve.store.partitions import all_rows
 from neve.usecases.core.jobs.finish_job import NOTHING_NEW
-from neve.usecases.core.lag.note_model import noting_what_waits
+from neve.usecases.core.lag.note_model import note_languages, noting_what_waits
 from neve.usecases.core.privacy.screen_answers import screen_observed
 from neve.usecases.core.tenants.usage import answer_cost
 from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_if_lost
@@ -161,6 +161,8 @@ class _Pass:
                 return False
             self._commit(None, PassRead(first, last, last, (), True, marker.refused))
             return True
+        said = [one for one in plan.events if one.seq > marker.offered_seq and one.event_type is EventType.USER_MESSAGE]
+        note_languages(self.scope.ports, map(event_text, said))
         pictured = pictures_with_room(self.scope.ports.objects, plan.events, raw)
         if len(pictured.events) < len(plan.events):
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
