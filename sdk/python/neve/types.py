@@ -49,6 +49,8 @@ class AppendedMessagesOut(TypedDict):
     """Its job, when one was queued."""
     redacted: NotRequired[dict[str, int]]
     """How many of each class of personal data were taken out; absent when none were."""
+    other_language: NotRequired[OtherLanguage]
+    degraded: NotRequired[Degraded]
     retracted: NotRequired[Literal[True]]
     """Some were taken back since: `retracted_seqs`. They stay so."""
     retracted_seqs: NotRequired[list[int]]
@@ -64,6 +66,8 @@ class AppendedOut(TypedDict):
     """Its job, when one was queued."""
     redacted: NotRequired[dict[str, int]]
     """How many of each class of personal data were taken out of these events; absent when none were."""
+    other_language: NotRequired[OtherLanguage]
+    degraded: NotRequired[Degraded]
     retracted: NotRequired[Literal[True]]
     """Some of the events were appended before and taken back since: `retracted_seqs`. They stay so."""
     retracted_seqs: NotRequired[list[int]]
@@ -1206,7 +1210,9 @@ class JobOut(TypedDict):
     result: NotRequired[dict[str, Any]]
     """What was done, or why nothing was."""
     degraded: NotRequired[Degraded]
-    """Of a pass that has not ended: `extract:queued` while the language model gives no answer."""
+    """Of a pass that has not ended: `extract:queued` while the language model gives no answer; of a call that asks
+    for one: `observer:language`."""
+    other_language: NotRequired[OtherLanguage]
     stages: NotRequired[list[StageOut]]
     """Of work on a session, when the job is read: from what was said to what can be found."""
 
@@ -1578,6 +1584,8 @@ class OpenedOut(TypedDict):
     created: bool
     elapsed_ms: int
 
+
+OtherLanguage: TypeAlias = "int"
 
 Outcome: TypeAlias = "Literal['SUCCESS', 'PARTIAL', 'INTERRUPTED']"
 
@@ -2504,6 +2512,8 @@ class StatsOut(TypedDict):
     """Days with reports, oldest first."""
     memory_lag: MemoryLagOut
     """Over all sessions and memories of the user."""
+    other_language: NotRequired[OtherLanguage]
+    degraded: NotRequired[Degraded]
     complete: bool
     """False: there is more than one call can count. Every number of rows is the least then."""
 
@@ -2711,7 +2721,7 @@ class TracedStatementView(TypedDict):
 
 Trigger: TypeAlias = "Literal['initial', 'reflection', 'horizon']"
 
-TroubleKind: TypeAlias = "Literal['failing', 'full', 'damaged']"
+TroubleKind: TypeAlias = "Literal['failing', 'full', 'damaged', 'language']"
 
 
 class TroubleOut(TypedDict):
@@ -2720,9 +2730,12 @@ class TroubleOut(TypedDict):
     candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters
     of a queue (`index-dlq`)."""
     kind: TroubleKind
+    """`language`: messages of users are in languages that the `observer` does not know; the service is well."""
     reason: str
     since: str
     """RFC 3339 with an offset; kept in UTC with milliseconds."""
+    count: NotRequired[int]
+    """Of `language`: how many messages, since this trouble stands."""
 
 
 Trust: TypeAlias = "Literal['user', 'assistant', 'import', 'tool']"

@@ -1194,12 +1194,14 @@ export interface components {
             compaction_job_id?: string;
             /** @description The session was not there before. */
             created: boolean;
+            degraded?: components["schemas"]["Degraded"];
             /** @description Parts that memory has no place for: kept as neutral events, or left out; `why` says which. */
             dropped: components["schemas"]["DroppedPart"][];
             last_seq: number;
             /** @description In the order of the request. */
             messages: components["schemas"]["MessageState"][];
             observation: components["schemas"]["Queued"];
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1217,7 +1219,9 @@ export interface components {
             compaction: components["schemas"]["Queued"];
             /** @description Its job, when one was queued. */
             compaction_job_id?: string;
+            degraded?: components["schemas"]["Degraded"];
             observation: components["schemas"]["Queued"];
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out of these events; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -2363,11 +2367,12 @@ export interface components {
         };
         JobOut: {
             created_at: string;
-            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer. */
+            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer; of a call that asks for one: `observer:language`. */
             degraded?: components["schemas"]["Degraded"];
             finished_at?: string;
             id: string;
             kind: string;
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description What was done, or why nothing was. */
             result?: {
                 [key: string]: unknown;
@@ -2766,6 +2771,8 @@ export interface components {
             title?: string;
             user_meta?: components["schemas"]["UserMeta"];
         };
+        /** @description How many of the user's messages are not observed, because the observer does not know their language: `observer:language`. Search finds them all the same. */
+        OtherLanguage: number;
         /** @enum {string} */
         Outcome: "SUCCESS" | "PARTIAL" | "INTERRUPTED";
         PackChangeOut: {
@@ -3691,11 +3698,13 @@ export interface components {
         StatsOut: {
             /** @description False: there is more than one call can count. Every number of rows is the least then. */
             complete: boolean;
+            degraded?: components["schemas"]["Degraded"];
             embeddings: components["schemas"]["EmbeddingsOut"];
             episodic: components["schemas"]["TierOut"];
             memories: components["schemas"]["MemoriesOut"];
             /** @description Over all sessions and memories of the user. */
             memory_lag: components["schemas"]["MemoryLagOut"];
+            other_language?: components["schemas"]["OtherLanguage"];
             prompt_cache: components["schemas"]["PromptCacheOut"];
             /** @description Days with reports, oldest first. */
             prompt_cache_days: components["schemas"]["PromptDayOut"][];
@@ -3932,8 +3941,11 @@ export interface components {
         /** @enum {string} */
         Trigger: "initial" | "reflection" | "horizon";
         /** @enum {string} */
-        TroubleKind: "failing" | "full" | "damaged";
+        TroubleKind: "failing" | "full" | "damaged" | "language";
         TroubleOut: {
+            /** @description Of `language`: how many messages, since this trouble stands. */
+            count?: number;
+            /** @description `language`: messages of users are in languages that the `observer` does not know; the service is well. */
             kind: components["schemas"]["TroubleKind"];
             reason: string;
             /**
@@ -4630,6 +4642,7 @@ export type NeutralEvent = components['schemas']['NeutralEvent'];
 export type ObserveBody = components['schemas']['ObserveBody'];
 export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
+export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
 export type PackChangeOut = components['schemas']['PackChangeOut'];
 export type PackChangesOut = components['schemas']['PackChangesOut'];
