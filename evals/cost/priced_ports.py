@@ -206,6 +206,7 @@ class PricedPorts:
         self.counter = engines.counter
         self.caches = Caches(self.clock.now)
         self.observer = engines.observer
+        self.observer_languages = engines.observer_languages
         self.embedder = engines.embedder
         self.cross_encoder = engines.cross_encoder
         self.table = PricedTable(engines.table, self.bill)

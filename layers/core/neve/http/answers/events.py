@@ -23,5 +23,5 @@ def messages_answer(call: Call[Any, Any], body: MessagesBody) -> Answer:
     heard = body.heard
     appended = append_messages(call.session, heard, body.opening(), call.idempotency)
     observability.emit_metrics("observe", metrics("Redacted", appended.events.redacted))
-    body = AppendedMessagesOut.of(call.ids["session_id"], heard, appended)
-    return Answer(201 if appended.any_new else 200, body, degraded=not_observed(appended.events.other_language))
+    view = AppendedMessagesOut.of(call.ids["session_id"], heard, appended)
+    return Answer(201 if appended.any_new else 200, view, degraded=not_observed(appended.events.other_language))

@@ -8,7 +8,7 @@ from datetime import datetime
 from neve.domain.times import iso, parse
 from neve.ports.table import Item, Key, Put
 from neve.store.keys import LEGS, leg_health
-from neve.troubles import ACTIVE_FOR, Trouble
+from neve.troubles import ACTIVE_FOR, Kind, Trouble
 
 OBSERVER = "observer"
 WORKERS = "workers"
@@ -39,6 +39,6 @@ def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]
         item = found.get(leg_health(leg))
         if item is not None and "reason" in item and now - parse(item["at"]) < ACTIVE_FOR:
             at, count = parse(item["at"]), int(item.get("count", 0))
-            what, kind = (OBSERVER, "language") if leg == LANGUAGE else (leg, "failing")
-            troubles.append(Trouble(what, kind, item["reason"], at, now, count))
+            kind: Kind = "language" if leg == LANGUAGE else "failing"
+            troubles.append(Trouble(OBSERVER if leg == LANGUAGE else leg, kind, item["reason"], at, now, count))
     return troubles

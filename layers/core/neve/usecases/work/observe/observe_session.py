@@ -161,8 +161,8 @@ class _Pass:
                 return False
             self._commit(None, PassRead(first, last, last, (), True, marker.refused))
             return True
-        said = [one for one in plan.events if one.seq > marker.offered_seq and one.event_type is EventType.USER_MESSAGE]
-        note_languages(self.scope.ports, map(event_text, said))
+        new = (one for one in plan.events if one.seq > marker.offered_seq)
+        note_languages(self.scope.ports, (event_text(e) for e in new if e.event_type is EventType.USER_MESSAGE))
         pictured = pictures_with_room(self.scope.ports.objects, plan.events, raw)
         if len(pictured.events) < len(plan.events):
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
