@@ -27,7 +27,7 @@ router.on(IMPORT_MEMORIES)(imported)
 router.on(m.UPDATE_MEMORY)(updated)
 bind_inbox(router)
 bind_writing(router)
-router.on(m.GET_MEMORY)(lambda call: with_etag(get_memory(call.user, call.ids["memory_id"])))
+router.on(m.GET_MEMORY)(lambda call: with_etag(call, get_memory(call.user, call.ids["memory_id"])))
 router.on(TRACE_MEMORY)(lambda call: Answer(body=TraceView.of(trace_memory(call.user, call.ids["memory_id"]))))
 router.on(m.MARK_USED)(lambda call: once(call, lambda: Answer(body=m.UsedView.of(mark_used(call.user, call.body.ids)))))
 
@@ -35,7 +35,11 @@ router.on(m.MARK_USED)(lambda call: once(call, lambda: Answer(body=m.UsedView.of
 @router.on(m.LIST_MEMORIES)
 def listed(call: Call[m.ListQuery, Nothing]) -> Answer:
     where = call.query.filter()
-    return Answer(body=fitting(call.query, lambda n, at: m.MemoryPage.listing(*list_memories(call.user, where, n, at))))
+
+    def read(limit: int, cursor: str | None) -> m.MemoryPage:
+        return m.MemoryPage.listing(*list_memories(call.user, where, limit, cursor), call.now)
+
+    return Answer(body=fitting(call.query, read))
 
 
 @router.on(EVOLVE_MEMORY)
@@ -44,9 +48,9 @@ def evolve(call: Call[Nothing, EvolveMemoryBody]) -> Answer:
     return once_within(
         call,
         lambda beside: evolve_memory(call.user, memory_id, wanted, call.if_match, beside),
-        lambda memory: with_etag(memory, 201),
+        lambda memory: with_etag(call, memory, 201),
         keep=only_its_id,
-        again=lambda stored: with_etag(get_memory(call.user, stored.body["id"]), 201),
+        again=lambda stored: with_etag(call, get_memory(call.user, stored.body["id"]), 201),
     )
 
 

@@ -413,6 +413,36 @@ FILTERS: list[tuple[str, SearchFilter, dict[str, Any], dict[str, Any]]] = [
         {"observed_at": "2026-01-01T23:59:59.999Z"},
     ),
     (
+        "what holds from that moment on",
+        SearchFilter(holds_at="2026-01-02T00:00:00.000Z"),
+        {"valid_from": "2026-01-02T00:00:00.000Z", "valid_until": "2026-01-02T00:00:00.001Z"},
+        {"valid_from": "2026-01-02T00:00:00.001Z"},
+    ),
+    (
+        "what ends at that moment",
+        SearchFilter(holds_at="2026-01-02T00:00:00.000Z"),
+        {},
+        {"valid_until": "2026-01-02T00:00:00.000Z"},
+    ),
+    (
+        "what was there by then",
+        SearchFilter(in_force_at="2026-01-02T00:00:00.000Z"),
+        {"created_at": "2026-01-02T00:00:00.000Z", "superseded_at": "2026-01-02T00:00:00.001Z"},
+        {"created_at": "2026-01-02T00:00:00.001Z"},
+    ),
+    (
+        "what was superseded then",
+        SearchFilter(in_force_at="2026-01-02T00:00:00.000Z"),
+        {"created_at": "2026-01-02T00:00:00.000Z"},
+        {"created_at": "2026-01-02T00:00:00.000Z", "superseded_at": "2026-01-02T00:00:00.000Z"},
+    ),
+    (
+        "what had been said by then",
+        SearchFilter(in_force_at="2026-01-02T00:00:00.000Z"),
+        {"observed_at": "2026-01-02T00:00:00.000Z"},
+        {"observed_at": "2026-01-02T00:00:00.001Z"},
+    ),
+    (
         "before is exclusive",
         SearchFilter(before="2026-01-02T00:00:00.000Z"),
         {"observed_at": "2026-01-01T23:59:59.999Z"},

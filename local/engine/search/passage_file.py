@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import Final
 
 from local.engine.search.analysis import Analysed, Analyzer
-from local.engine.search.segment import StoredPassage
+from local.engine.search.segment import ALWAYS, NEVER, StoredPassage
 from local.engine.sqlite_file import SqliteFile
 from neve.domain.indexing.passage import Passage, removal_version
 from neve.domain.times import epoch_ms
@@ -30,6 +30,7 @@ CREATE TABLE IF NOT EXISTS passages (
     length INTEGER NOT NULL, source TEXT NOT NULL,
     kind TEXT NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL, category TEXT, "group" TEXT, session_id TEXT,
     path TEXT, tags TEXT NOT NULL, metadata TEXT NOT NULL, fingerprint TEXT NOT NULL, observed_ms INTEGER NOT NULL,
+    from_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL, created_ms INTEGER NOT NULL, superseded_ms INTEGER NOT NULL,
     vector BLOB, terms BLOB NOT NULL, owner INTEGER NOT NULL,
     text TEXT NOT NULL,
     UNIQUE (owner, item_id, n)
@@ -44,10 +45,10 @@ passages of one user lie together; a changed passage gets a new row. ``version``
 keeps late upserts out: a passage with ``n >= keep`` and a version below ``version`` is refused."""
 
 _COLUMNS: Final = """row, item_id, n, version, length, source, kind, status, tier, category, "group", session_id,
-    path, tags, metadata, fingerprint, observed_ms, vector, terms"""
+    path, tags, metadata, fingerprint, observed_ms, from_ms, until_ms, created_ms, superseded_ms, vector, terms"""
 _LOAD: Final = f"SELECT {_COLUMNS} FROM passages WHERE row >= ? AND row < ? ORDER BY row"  # noqa: S608
 _INSERT: Final = f"""INSERT INTO passages ({_COLUMNS}, owner, text)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608
 _ROW_BITS: Final = 32
 _LOAD_BATCH: Final = 4_096
 
@@ -171,9 +172,17 @@ def _stored(row: int, passage: Passage, analysed: Analysed) -> StoredPassage:
         metadata=json.dumps(passage.metadata, ensure_ascii=False),
         fingerprint=passage.fingerprint,
         observed_ms=epoch_ms(passage.observed_at),
+        from_ms=_ms(passage.valid_from, ALWAYS),
+        until_ms=_ms(passage.valid_until, NEVER),
+        created_ms=epoch_ms(passage.created_at or passage.observed_at),
+        superseded_ms=_ms(passage.superseded_at, NEVER),
         vector=passage.vector,
         terms=analysed.terms,
     )
+
+
+def _ms(at: str | None, unsaid: int) -> int:
+    return unsaid if at is None else epoch_ms(at)
 
 
 def _register(connection: Connection, owner: Owner) -> tuple[int, int]:

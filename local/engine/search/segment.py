@@ -18,6 +18,8 @@ MAX_DEAD_ROWS = 4_096
 MIN_BYTES = 8_192
 """What an empty segment counts for, so that a cache of them is bounded too."""
 _SPARE = 1.25
+ALWAYS, NEVER = -(1 << 62), 1 << 62
+"""The times in ms before and behind every other one."""
 
 Rows = NDArray[np.int32]
 Mask = NDArray[np.bool_]
@@ -26,7 +28,8 @@ Mask = NDArray[np.bool_]
 class StoredPassage(NamedTuple):
     """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
     twice; ``tags`` and ``metadata`` are JSON arrays; ``vector`` is normalised; ``terms`` are packed
-    WEIGHTED_TERMS; ``length`` are the index terms of the passage's message."""
+    WEIGHTED_TERMS; ``length`` are the index terms of the passage's message; a time that is not given is ``ALWAYS`` or
+    ``NEVER``."""
 
     row: int
     item_id: str
@@ -45,6 +48,10 @@ class StoredPassage(NamedTuple):
     metadata: str
     fingerprint: str
     observed_ms: int
+    from_ms: int
+    until_ms: int
+    created_ms: int
+    superseded_ms: int
     vector: bytes | None
     terms: bytes
 
@@ -70,6 +77,10 @@ _NUMBERS: Final[Mapping[str, type[np.generic]]] = {
     "version": np.int64,
     "length": np.int32,
     "observed_ms": np.int64,
+    "from_ms": np.int64,
+    "until_ms": np.int64,
+    "created_ms": np.int64,
+    "superseded_ms": np.int64,
 }
 
 

@@ -33,6 +33,11 @@ def admitted(snapshot: Snapshot, where: SearchFilter) -> Mask:
         mask &= np.asarray(observed >= epoch_ms(where.after))
     if where.before is not None:
         mask &= np.asarray(observed < epoch_ms(where.before))
+    spans = {("from_ms", "until_ms"): where.holds_at, ("created_ms", "superseded_ms"): where.in_force_at}
+    for (first, end), at in spans.items():
+        if at is not None:
+            mask &= np.asarray(snapshot.columns[first] <= epoch_ms(at))
+            mask &= np.asarray(snapshot.columns[end] > epoch_ms(at))
     return mask
 
 

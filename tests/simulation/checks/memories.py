@@ -46,7 +46,7 @@ def the_live_list_is_the_rows_that_hold(run: Run) -> Found:
         live = [one.id for one in rows.read_marker(item).live]
         gen = rows.read_head(row(run, keys, "head")).gen
         local = (m for m in memories_of(run, keys) if m.session_id == keys.session and m.scope is Scope.SESSION)
-        own = {m.id: m for m in local if active(m, gen) or _waits(m, gen)}
+        own = {m.id: m for m in local if active(m, gen, m.valid_from or "") or _waits(m, gen)}
         if sorted(live) != sorted(own):
             yield f"{keys.log}: live {sorted(set(live) - set(own))}, active {sorted(set(own) - set(live))}, {len(live)}"
         read = [own[i].provenance for i in live if i in own and own[i].kind == "observation"]

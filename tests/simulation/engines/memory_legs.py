@@ -13,6 +13,7 @@ from neve.domain.recall.query import QueryTerms
 from neve.domain.recall.weighted_counts import K1, Terms, weighted_counts
 from neve.domain.terms import terms
 from neve.domain.times import epoch_ms
+from neve.domain.validity import holds_at, was_there
 from neve.ports.search import Candidate, SearchFilter
 
 Passages = Mapping[tuple[str, int], Passage]
@@ -64,6 +65,11 @@ def admits(where: SearchFilter, passage: Passage) -> bool:
         and _below(where.path_prefix, passage.path)
         and (where.after is None or epoch_ms(passage.observed_at) >= epoch_ms(where.after))
         and (where.before is None or epoch_ms(passage.observed_at) < epoch_ms(where.before))
+        and (where.holds_at is None or holds_at(passage, where.holds_at))
+        and (
+            where.in_force_at is None
+            or was_there(passage.created_at or passage.observed_at, passage.superseded_at, where.in_force_at)
+        )
     )
 
 

@@ -126,6 +126,10 @@ def stored(row: int, item: int, n: int, vector: Vectors | None) -> StoredPassage
             f"{item}",
         ),
         observed_ms=0,
+        from_ms=0,
+        until_ms=1,
+        created_ms=0,
+        superseded_ms=1,
         vector=None if vector is None else vector.tobytes(),
         terms=b"",
     )

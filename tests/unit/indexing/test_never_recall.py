@@ -26,7 +26,7 @@ def shown() -> Memory:
 
 def test_no_reader_no_index_and_no_night_has_it(shown: Memory) -> None:
     hidden = replace(shown, never_recall=True)
-    assert (active(shown, 0), active(hidden, 0)) == (True, False)
+    assert (active(shown, 0, NOW), active(hidden, 0, NOW)) == (True, False)
     assert [len(memory_passages(one)) for one in (shown, hidden)] == [1, 0]
     assert ["rank_sk" in put_memory(KEYS, one).item for one in (shown, hidden)] == [True, False]
     assert [bool(candidates_of([(KEYS, one)])) for one in (shown, hidden)] == [True, False]

@@ -111,7 +111,7 @@ def test_which_facts_do_not_hold() -> None:
     criteria = Criteria("clear", provenance=False, importance=True, novelty=True, contradiction="new")
     of_a_tool = fact(status=Status.INBOX, judged=Judged(criteria, "low", "", "observer"))
     assert not is_unheld(of_a_tool), "its lines are marked as a tool's"
-    assert unheld_facts([fact(born_gen=3)], gen=2) == []
+    assert unheld_facts([fact(born_gen=3)], gen=2, at="") == []
 
 
 def test_what_a_person_wrote_repeats_nothing() -> None:
@@ -126,9 +126,9 @@ def test_the_last_successor_holds_and_the_same_words_again_undo_it() -> None:
     first, second = fact(superseded_by="b"), replace(fact(NICE, superseded_by="c"), id="b")
     assert last_successors([first, second]) == {"old": "c", "b": "c"}
     oslo, back = (row("c", text, at=(9, 9)) for text in ("User moved to Oslo", LYON))
-    assert [one.successor for one in with_successors([first, second], {"c": oslo}, 1)] == [oslo, oslo]
-    assert [one.fact.id for one in with_successors([first, second], {"c": back}, 1)] == ["b"]
-    assert [one.successor for one in with_successors([first], {}, 1)] == [None]
+    assert [one.successor for one in with_successors([first, second], {"c": oslo}, 1, "")] == [oslo, oslo]
+    assert [one.fact.id for one in with_successors([first, second], {"c": back}, 1, "")] == ["b"]
+    assert [one.successor for one in with_successors([first], {}, 1, "")] == [None]
     circle = [replace(first, superseded_by="b"), replace(second, superseded_by="old")]
     assert set(last_successors(circle)) == {"old", "b"}
 
@@ -151,4 +151,4 @@ def test_whatever_is_said_nothing_else_is_changed(text: str, before: str) -> Non
 )
 def test_what_denies_it_in_its_words_does_not_say_it_again(old: str, new: str, holds: bool) -> None:
     successor = row("new", new, at=(5, 5))
-    assert (with_successors([fact(old)], {"new": successor}, 1) == ()) == holds
+    assert (with_successors([fact(old)], {"new": successor}, 1, "") == ()) == holds

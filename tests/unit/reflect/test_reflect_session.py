@@ -163,7 +163,7 @@ def test_sources_that_were_read_as_of_a_generation_before_are_not_replaced_again
     before = rows.read_head(world.table.get(keys.head)).gen
     folded = [memory.id for memory in world.memories()]
     [reflection] = reflect(world)
-    late = active_memories(world.table, keys, folded, before)
+    late = active_memories(world.table, keys, folded, before, "")
     assert [memory.id for memory in late] == folded
     new = replace(late[0], id=f"mem_{world.ids.ulid(world.clock.now())}", kind=Kind.REFLECTION, version=0)
     with pytest.raises(SourcesReplaced):

@@ -85,7 +85,7 @@ def seen(world: World) -> list[Memory]:
     scope = scope_of(world)
     found = world.table.get_many([scope.keys.marker, scope.keys.head])
     marker, head = rows.read_marker(found[scope.keys.marker]), rows.read_head(found[scope.keys.head])
-    shown = active_memories(world.table, scope.keys, [row.id for row in marker.live], head.gen)
+    shown = active_memories(world.table, scope.keys, [row.id for row in marker.live], head.gen, "")
     assert [m.id for m in shown] == [row.id for row in marker.live]
     assert {m.id for m in world.memories() if m.status is Status.ACTIVE} == {row.id for row in marker.live}
     return shown

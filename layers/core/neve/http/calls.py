@@ -11,6 +11,7 @@ from pydantic_core import to_json
 
 from neve.being_erased import met_erasure
 from neve.domain.errors import NeveError
+from neve.domain.times import iso
 from neve.http.callers import Caller
 from neve.http.operations import B, Operation, Q
 from neve.http.preconditions import NO_TAGS, EntityTags
@@ -53,6 +54,11 @@ class Call(Generic[Q, B]):
         if self.scope is None:
             raise RuntimeError("this operation is called without a key, so it has no tenant")
         return self.scope
+
+    @property
+    def now(self) -> str:
+        """Give the time, in stored form."""
+        return iso(self.ports.clock.now())
 
     @property
     def user(self) -> UserScope:

@@ -34,11 +34,11 @@ class Page(View):
     """Base of a list's page, whose first field is its rows."""
 
     @classmethod
-    def listing(cls, rows: Iterable[Any], cursor: str | None) -> Self:
-        """Show records as the rows of a page. ``cursor``: of the next page."""
+    def listing(cls, rows: Iterable[Any], cursor: str | None, *beside: Any) -> Self:
+        """Show records as the rows of a page. ``cursor``: of the next page. ``beside``: what each is shown with."""
         name, field = next(iter(cls.model_fields.items()))
         [view] = get_args(field.annotation)
-        return cls.model_validate({name: [view.of(row) for row in rows], "next_cursor": cursor})
+        return cls.model_validate({name: [view.of(row, *beside) for row in rows], "next_cursor": cursor})
 
     @property
     def rows(self) -> Sequence[View]:

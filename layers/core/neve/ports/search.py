@@ -21,7 +21,8 @@ class SearchFilter:
 
     ``after`` and ``before`` bound ``observed_at`` (inclusive / exclusive). ``tags``, ``metadata`` (as
     ``domain.metadata.entries``): all of them. ``session_id`` = only that session; ``not_session_id`` = everything
-    outside it. ``path_prefix`` matches whole segments."""
+    outside it. ``path_prefix`` matches whole segments. ``holds_at``: what holds at that time;
+    ``in_force_at``: what was there by then and had not been superseded."""
 
     sources: tuple[Source, ...] = ()
     statuses: tuple[str, ...] = ("active",)
@@ -36,6 +37,8 @@ class SearchFilter:
     not_session_id: str | None = None
     after: str | None = None
     before: str | None = None
+    holds_at: str | None = None
+    in_force_at: str | None = None
     exclude_ids: frozenset[str] = frozenset()
     exclude_fingerprints: frozenset[str] = frozenset()
 

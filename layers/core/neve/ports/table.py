@@ -43,6 +43,7 @@ class Index(StrEnum):
 INDEX_PROJECTION: Mapping[Index, frozenset[str]] = {
     Index.RANK: frozenset(
         {"type", "id", "tokens", "session_id", "scope", "kind", "rev", "status", "fingerprint", "born_gen", "died_gen"}
+        | {"valid_from", "valid_until"}
     ),
     Index.DUE: frozenset({"type", "id", "tenant_id", "user_id", "session_id"}),
 }

@@ -22,13 +22,13 @@ def memories_of(table: Table, keys: UserKeys, ids: Iterable[str]) -> list[Memory
     return [rows.read_memory(found[key]) for key in wanted if key in found]
 
 
-def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int) -> list[Memory]:
-    """Read those of the memories that are active as generation ``gen`` sees them."""
-    return [memory for memory in memories_of(table, keys, ids) if active(memory, gen)]
+def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int, at: str) -> list[Memory]:
+    """Read those of the memories that are active as generation ``gen`` sees them, and hold at the time ``at``."""
+    return [memory for memory in memories_of(table, keys, ids) if active(memory, gen, at)]
 
 
 def unheld_rows(table: Table, keys: UserKeys) -> list[Item]:
-    """Read the facts that do not hold, by their status, the newest first. Raises StoreUnavailable."""
+    """Read the facts that do not hold, by their status, or will end, the latest first. Raises StoreUnavailable."""
     return table.query(keys.partition, index=Index.RECENT, prefix=UNHELD, reverse=True, limit=UNHELD_ROWS).items
 
 

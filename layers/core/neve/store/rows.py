@@ -23,7 +23,7 @@ from neve.domain.errors import NeveError
 from neve.domain.memories.fact_statements import stated_ranges
 from neve.domain.memories.live_rows import no_live_room
 from neve.domain.memories.made_of import Sources
-from neve.domain.memories.unheld import is_unheld
+from neve.domain.memories.unheld import is_unheld, unheld_since
 from neve.domain.pack.rank import pack_rank
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import SessionEpoch, Summary
@@ -434,8 +434,8 @@ def read_memory(item: Item) -> Memory:
 def put_memory(keys: UserKeys, memory: Memory) -> Put:
     """Make the put of a memory's row with its index keys: ``rank`` while active, unless it is never recalled, or in the
     inbox; ``recent`` and ``due`` (embed) while ``rev_at`` is set, which the embed worker clears when the search index
-    has all of it; ``recent``, too, while it is a fact that does not hold; ``due`` (failed) while it is there without
-    its vectors."""
+    has all of it; ``recent``, too, while it is a fact that does not hold, or will end, once the search index has it;
+    ``due`` (failed) while it is there without its vectors."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
     attributes = _drop_usual_values(attributes, metadata={}, written_over=[], never_recall=False)
     attributes["provenance"] = _drop_usual_values(attributes["provenance"], left_out=[])
@@ -452,15 +452,19 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     if memory.rev_at is not None:
         lacking = recent_key(memory.id, rev_at=memory.rev_at, words_at=memory.words_at)
         item |= {"recent_pk": keys.partition, "recent_sk": lacking}
-    if is_unheld(memory):
-        since = unheld_key(memory.id, memory.superseded_at or memory.created_at)
-        item |= {"recent_pk": keys.partition, "recent_sk": since}
+    if is_unheld(memory) and not _lacks_words_yet(memory):
+        item |= {"recent_pk": keys.partition, "recent_sk": unheld_key(memory.id, unheld_since(memory))}
     if memory.rev_at is not None:
         item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))
     elif memory.embedding_state is EmbeddingState.FAILED:
         item |= due_keys("failed", keys, memory.id, datetime.fromisoformat(memory.created_at))
     # an id comes back behind its deletion with an import, and then at a later rev
     return Put(item, expectation(memory.version), first=version_of(memory.id, memory.rev) if memory.rev > 1 else 1)
+
+
+def _lacks_words_yet(memory: Memory) -> bool:
+    """Say whether a memory that holds has no words in the search index: until then it competes as a new row."""
+    return memory.status is Status.ACTIVE and memory.rev_at is not None and memory.words_at is None
 
 
 def put_deleted_memory(

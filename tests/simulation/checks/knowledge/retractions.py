@@ -144,7 +144,7 @@ def nothing_visible_is_about_what_is_taken_back(run: Run) -> Found:
         for memory in every.values():
             taken_back = _taken_back(origins.get(memory.id, memory), every, keys, spans, frozenset())
             stays = memory.corrected and not any(holds(erased, seq) for seq in taken_back)
-            if active(memory, gen) and taken_back and not stays:
+            if active(memory, gen, memory.valid_from or "") and taken_back and not stays:
                 yield f"{memory.id}: {memory.kind} of {memory.provenance}, {spans} is taken back"
 
 
@@ -206,13 +206,13 @@ def a_pack_rebuilt_holds_what_is_left(run: Run) -> Found:
 
 
 def _left_out_of_packs(then: dict[Key, Item], user: SessionKeys, job: Job) -> Found:
-    gen = rows.read_head(then.get(user.head)).gen
+    gen, at = rows.read_head(then.get(user.head)).gen, job.created_at
     found = (then.get(user.memory(i)) for i in job.result.get("written", ()))
     there = [
         rows.read_memory(item) for key, item in then.items() if key.pk == user.partition and item["type"] == "memory"
     ]
-    written = [memory for memory in map(rows.read_memory, filter(None, found)) if active(memory, gen)]
-    held = [memory.id for memory in what_holds_of(there, gen).of(written)]
+    written = [memory for memory in map(rows.read_memory, filter(None, found)) if active(memory, gen, at)]
+    held = [memory.id for memory in what_holds_of(there, gen, at).of(written)]
     for session in job.result.get("erased", {}).get("rebuilt_packs", ()):
         keys = user.of_session(session)
         epoch = then.get(keys.epoch)

@@ -113,7 +113,7 @@ def shown(world: World, kind: Kind = Kind.OBSERVATION) -> list[Memory]:
 def facts(world: World) -> list[str]:
     head = rows.read_head(world.table.get(world.user().keys.head))
     ids = [memory.id for memory in world.memories() if memory.kind is Kind.FACT]
-    return sorted(memory.text for memory in active_memories(world.table, world.user().keys, ids, head.gen))
+    return sorted(memory.text for memory in active_memories(world.table, world.user().keys, ids, head.gen, ""))
 
 
 def the_fact(world: World, text: str = LIVES) -> Memory:

@@ -86,6 +86,10 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
         "metadata": list(passage.metadata),
         "paths": None if passage.path is None else path_prefixes(passage.path),
         "observed_at": epoch_ms(passage.observed_at),
+        "valid_from": _ms(passage.valid_from),
+        "valid_until": _ms(passage.valid_until),
+        "created_at": _ms(passage.created_at or passage.observed_at),
+        "superseded_at": _ms(passage.superseded_at),
         "terms": _weighted_terms(passage, own),
         "own": sorted(set(own.own)),
         "length": own.length,
@@ -93,6 +97,10 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
         "vector": None if passage.vector is None else floats(passage.vector),
     }
     return {name: value for name, value in fields.items() if value is not None}
+
+
+def _ms(at: str | None) -> int | None:
+    return None if at is None else epoch_ms(at)
 
 
 def _terms(indexed: Passage | Neighbour) -> Terms[str]:

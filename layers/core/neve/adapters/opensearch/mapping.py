@@ -26,6 +26,7 @@ write, and with the quarter of it that passes until a refresh looks for what is 
 erased id is free: what its next life says begins at rev 1 again."""
 
 _KEYWORDS = ("tenant", "user", "source", "kind", "status", "tier", "category", "group", "session_id", "fingerprint")
+_TIME = {"type": "date", "format": "epoch_millis"}
 _NOT_SORTED = {"type": "keyword", "doc_values": False}
 RETURNED: Final = ("tenant", "user", "item_id", "n", "source", "fingerprint", "length")
 """The only fields that the index gives back. A passage's words are in no answer: recall reads them from the table."""
@@ -40,7 +41,11 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
         "tags": _NOT_SORTED,
         "metadata": _NOT_SORTED,
         "paths": _NOT_SORTED,
-        "observed_at": {"type": "date", "format": "epoch_millis"},
+        "observed_at": _TIME,
+        "valid_from": _TIME,
+        "valid_until": _TIME,
+        "created_at": _TIME,
+        "superseded_at": _TIME,
         "terms": {"type": "rank_features"},
         "length": {"type": "integer", "index": False, "doc_values": False},
         "own": _NOT_SORTED,
@@ -71,7 +76,7 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
 
 
 def index_name(alias: str, model: IndexModel) -> str:
-    """Name an index: ``passages-v5-bge-small-en-v1.5-int8-68807e3f-384``."""
+    """Name an index: ``passages-v6-bge-small-en-v1.5-int8-68807e3f-384``."""
     tag = re.sub(r"[^a-z0-9._-]+", "-", model.tag.lower())
     return f"{alias}-v{MAPPING_VERSION}-{tag}-{model.dimensions}"
 

@@ -174,4 +174,13 @@ def _refused(where: SearchFilter) -> list[Query]:
         "item_id": sorted(where.exclude_ids),
         "fingerprint": sorted(where.exclude_fingerprints),
     }
-    return [{"terms": {name: values}} for name, values in refused.items() if values]
+    return [{"terms": {name: values}} for name, values in refused.items() if values] + _out_of_time(where)
+
+
+def _out_of_time(where: SearchFilter) -> list[Query]:
+    """Refuse what begins later or has ended: a passage without such a time has neither."""
+    spans = {("valid_from", "valid_until"): where.holds_at, ("created_at", "superseded_at"): where.in_force_at}
+    given = [(first, end, epoch_ms(at)) for (first, end), at in spans.items() if at is not None]
+    return [
+        clause for first, end, ms in given for clause in ({"range": {first: {"gt": ms}}}, {"range": {end: {"lte": ms}}})
+    ]

@@ -12,20 +12,21 @@ from neve.domain.memories.text import fingerprint
 from neve.domain.records.documents import Document, IncludePriority
 from neve.domain.records.memories import EmbeddingState, Provenance, Status
 from neve.domain.tokens import Counter
+from neve.domain.validity import require_span
 
 ALWAYS_LOAD = "/always-load/"
-REVISED_BY = ("text", "name", "summary", "status", "group", "tags", "path")
-"""Fields whose change moves ``rev``: what is searched, and where it stands."""
+REVISED_BY = ("text", "name", "summary", "status", "group", "tags", "path", "valid_from", "valid_until")
+"""Fields whose change moves ``rev``: what is searched, where it stands, and when it holds."""
 BY_PEOPLE: Provenance = Provenance("human_edit", trust="user")
-_CLEARED_BY_EMPTY = ("group", "prompt_label", "prompt_hint")
+_CLEARED_BY_EMPTY = ("group", "prompt_label", "prompt_hint", "valid_from", "valid_until")
 _TO_DERIVE = ("name", "summary")
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
     """The fields of a document that a write names. None: as it was, or the default of a new document. An empty
-    ``group``, ``prompt_label`` or ``prompt_hint`` takes it away, an empty ``name`` or ``summary`` has it follow from
-    the text. ``provenance``: whose word the text is from now on; None: a person's."""
+    ``group``, ``prompt_label``, ``prompt_hint`` or time takes it away, an empty ``name`` or ``summary`` has it follow
+    from the text. ``provenance``: whose word the text is from now on; None: a person's."""
 
     text: str | None = None
     name: str | None = None
@@ -44,6 +45,8 @@ class DocumentChange:
     extracted_at: str | None = None
     importance: int | None = None
     status: Status | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
     provenance: Provenance | None = None
 
     def given(self) -> dict[str, Any]:
@@ -60,7 +63,7 @@ def new_document(path: str, document_id: str, change: DocumentChange, now: str, 
 
 def changed_document(before: Document, path: str, change: DocumentChange, now: str, count: Counter) -> Document:
     """Give ``before`` with its text, at a path and with what a change names; itself when that is what it was. Its
-    ``rev`` moves with the fields of ``REVISED_BY`` only."""
+    ``rev`` moves with the fields of ``REVISED_BY`` only. Raises 422 for an end before the beginning."""
     given = change.given()
     after = replace(before, path=path, **{name: _cleared(name, value) for name, value in given.items()})
     after = replace(after, derived=tuple(name for name in _TO_DERIVE if _follows_text(name, before, given)))
@@ -72,6 +75,7 @@ def changed_document(before: Document, path: str, change: DocumentChange, now: s
         after = replace(after, name=name_of(path, after.text))
     if "summary" in after.derived:
         after = replace(after, summary=summary_of(after.text))
+    require_span(after.valid_from, after.valid_until)
     if after == before:
         return before
     moved = before.rev == 0 or any(getattr(after, name) != getattr(before, name) for name in REVISED_BY)

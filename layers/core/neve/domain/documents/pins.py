@@ -31,7 +31,8 @@ _PRIORITIES: tuple[IncludePriority, ...] = ("high", "normal", "low")
 class Pin:
     """A document that stands in every pack. ``order``: of the place, then by path. ``title``: what stands above the
     text of a profile document, or before a person's; ``excerpt``: of a person only, ``cut`` where their text is longer.
-    ``tokens``: of the document's text. ``too_long``: no row holds the text, and so no pack."""
+    ``tokens``: of the document's text. ``too_long``: no row holds the text, and so no pack. ``valid_from``,
+    ``valid_until``: the document's."""
 
     place: Place
     order: int
@@ -44,6 +45,8 @@ class Pin:
     excerpt: str | None = None
     cut: bool = False
     too_long: bool = False
+    valid_from: str | None = None
+    valid_until: str | None = None
 
     @property
     def sort_key(self) -> tuple[int, int, str]:
@@ -73,6 +76,8 @@ def pin_of(document: Document) -> Pin | None:
         excerpt=None if person is None else _excerpt(person),
         cut=person is not None and len(person) > EXCERPT,
         too_long=person is None and document.text_object is not None,
+        valid_from=document.valid_from,
+        valid_until=document.valid_until,
     )
 
 

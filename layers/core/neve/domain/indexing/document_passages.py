@@ -33,6 +33,10 @@ def document_passages(document: Document) -> list[Passage]:
             group=document.group,
             path=document.path,
             tags=document.tags,
+            valid_from=document.valid_from,
+            valid_until=document.valid_until,
+            created_at=document.created_at,
+            superseded_at=document.superseded_at,
         )
         for n, chunk in enumerate(document_chunks(document.text, document.kind))
     ]

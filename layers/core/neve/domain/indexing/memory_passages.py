@@ -36,6 +36,10 @@ def memory_passages(memory: Memory, status: Status | None = None) -> list[Passag
             metadata=as_entries(memory.metadata),
             seq_from=part.seq_from,
             seq_to=part.seq_to,
+            valid_from=memory.valid_from,
+            valid_until=memory.valid_until,
+            created_at=memory.created_at,
+            superseded_at=memory.superseded_at,
         )
         for n, part in enumerate(parts)
     ]

@@ -54,7 +54,8 @@ class Passage:
 
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
     other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
-    ``domain.recall.weighted_counts`` says. ``metadata``: as ``domain.metadata.entries``. ``vector`` is float32
+    ``domain.recall.weighted_counts`` says. ``metadata``: as ``domain.metadata.entries``. ``created_at``: of its
+    row; None: when it was observed. ``vector`` is float32
     little-endian bytes."""
 
     item_id: str
@@ -80,6 +81,10 @@ class Passage:
     metadata: tuple[str, ...] = ()
     seq_from: int | None = None
     seq_to: int | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
+    created_at: str | None = None
+    superseded_at: str | None = None
     following_known: int = MAX_FOLLOWING
 
     @property

@@ -72,6 +72,8 @@ class FactCandidate:
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
     never_recall: bool = False
+    valid_from: str | None = None
+    valid_until: str | None = None
     written_by: WrittenBy | None = None
     observed_at: str | None = None
     timezone: str = "UTC"

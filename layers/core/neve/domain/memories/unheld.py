@@ -1,7 +1,7 @@
 """Statements that do not hold, and which other words say them (docs/rules/facts.md#what-does-not-hold). Pure.
 
 A fact is a single statement, and the messages and lines that it was drawn from say it, too. Once it was superseded or
-rejected, or while it waits for a decision, they must not go on saying it as if it held."""
+rejected, or has ended, or while it waits for a decision, they must not go on saying it as if it held."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from neve.domain.memories.visibility import active, born, status_at
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.records.sessions import Span
 from neve.domain.sessions.spans import meets
+from neve.domain.validity import has_ended
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 
 MAX_STEPS = 200
@@ -43,8 +44,8 @@ _SIGNS_BEFORE = re.compile(r"[^\w\[(\"'“]*")
 
 @dataclass(frozen=True, slots=True)
 class Unheld:
-    """A fact that does not hold. ``why``: superseded, or inbox, or archived, which is rejected. ``successor``: the fact
-    that holds instead."""
+    """A fact that does not hold. ``why``: superseded, as which one that has ended counts, too; or inbox, or archived,
+    which is rejected. ``successor``: the fact that holds instead."""
 
     fact: Memory
     why: Status
@@ -67,10 +68,17 @@ Tell = Callable[[Unheld, bool], str | None]
 
 def is_unheld(memory: Memory) -> bool:
     """Say whether it is a fact, said in a log, that does not hold: by its status, which a replacement may be about to
-    change. What was taken back has no successor, and neither have its events any reader."""
-    if memory.kind is not Kind.FACT or not _unheld(memory.status, memory):
+    change, or one day, by its end. What was taken back has no successor, and neither have its events any reader."""
+    if memory.kind is not Kind.FACT or not (_unheld(memory.status, memory) or memory.valid_until is not None):
         return False
     return bool(stated_ranges(memory))
+
+
+def unheld_since(memory: Memory) -> str:
+    """Give the time since when, or from which on, a fact does not hold."""
+    if _unheld(memory.status, memory):
+        return memory.superseded_at or memory.created_at
+    return memory.valid_until or memory.created_at
 
 
 def may_repeat(memory: Memory) -> bool:
@@ -88,9 +96,16 @@ def _unheld(status: Status, fact: Memory) -> bool:
     return status is Status.ARCHIVED or (status is Status.SUPERSEDED and fact.superseded_by is not None)
 
 
-def unheld_facts(facts: Iterable[Memory], gen: int) -> list[Memory]:
-    """Give those of the facts that do not hold as generation ``gen`` sees them."""
-    return [fact for fact in facts if born(fact.born_gen, gen) and _unheld(status_at(fact, gen), fact)]
+def unheld_facts(facts: Iterable[Memory], gen: int, at: str) -> list[Memory]:
+    """Give those of the facts that do not hold as generation ``gen`` sees them, or have ended by the time ``at``."""
+    return [fact for fact in facts if born(fact.born_gen, gen) and _why(fact, gen, at)]
+
+
+def _why(fact: Memory, gen: int, at: str) -> Status | None:
+    status = status_at(fact, gen)
+    if _unheld(status, fact):
+        return status
+    return Status.SUPERSEDED if status is Status.ACTIVE and has_ended(fact, at) else None
 
 
 def last_successors(facts: Sequence[Memory]) -> dict[str, str]:
@@ -107,16 +122,16 @@ def last_successors(facts: Sequence[Memory]) -> dict[str, str]:
     return last
 
 
-def with_successors(facts: Sequence[Memory], known: Mapping[str, Memory], gen: int) -> tuple[Unheld, ...]:
-    """Pair each fact with what holds instead, and leave out those that hold again, because what took their place says
-    the same. ``known``: the rows of ``last_successors`` by id."""
+def with_successors(facts: Sequence[Memory], known: Mapping[str, Memory], gen: int, at: str) -> tuple[Unheld, ...]:
+    """Pair each fact of ``unheld_facts`` with what holds instead, and leave out those that hold again, because what
+    took their place says the same. ``known``: the rows of ``last_successors`` by id."""
     last = last_successors(facts)
     found = []
     for fact in facts:
         after = known.get(last.get(fact.id, ""))
-        after = after if after is not None and active(after, gen) else None
+        after = after if after is not None and active(after, gen, at) else None
         if after is None or not _says_again(after.text, fact.text):
-            found.append(Unheld(fact, status_at(fact, gen), after))
+            found.append(Unheld(fact, _why(fact, gen, at) or fact.status, after))
     return tuple(found)
 
 

@@ -4,6 +4,7 @@ user's ``gen`` strongly, reads rows, and applies it to each; replacements become
 from __future__ import annotations
 
 from neve.domain.records.memories import Memory, Status
+from neve.domain.validity import holds_at, was_there
 
 
 def born(born_gen: int, gen: int) -> bool:
@@ -33,6 +34,14 @@ def status_at(row: Memory, gen: int) -> Status:
     return Status.ACTIVE if row.status is Status.SUPERSEDED else row.status
 
 
-def active(row: Memory, gen: int) -> bool:
-    """Say whether generation ``gen`` sees the row, as an active one that may be shown."""
-    return not row.never_recall and visible(row.born_gen, row.died_gen, gen) and status_at(row, gen) is Status.ACTIVE
+def active(row: Memory, gen: int, at: str) -> bool:
+    """Say whether generation ``gen`` sees the row, as an active one that may be shown at a time, in stored form."""
+    seen = visible(row.born_gen, row.died_gen, gen) and status_at(row, gen) is Status.ACTIVE
+    return seen and not row.never_recall and holds_at(row, at)
+
+
+def in_force(row: Memory, gen: int, at: str) -> bool:
+    """Say whether a row was active at a time in the past: it is now, or has been superseded since."""
+    status = status_at(row, gen)
+    was_active = status is Status.ACTIVE or (status is Status.SUPERSEDED and row.superseded_at and row.was is None)
+    return bool(was_active) and was_there(row.created_at, row.superseded_at, at) and holds_at(row, at)

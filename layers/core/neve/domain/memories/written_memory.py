@@ -30,6 +30,8 @@ class WrittenMemory:
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
     never_recall: bool = False
+    valid_from: str | None = None
+    valid_until: str | None = None
     written_by: WrittenBy | None = None
     observed_at: str | None = None
     category: Category | None = None
@@ -65,6 +67,8 @@ def record_of(
         tags=written.tags,
         metadata=written.metadata,
         never_recall=written.never_recall,
+        valid_from=written.valid_from,
+        valid_until=written.valid_until,
         written_by=written.written_by,
         fingerprint=fingerprint(written.text),
         status=Status.ACTIVE,

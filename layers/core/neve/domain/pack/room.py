@@ -64,7 +64,7 @@ def served(text: str) -> bool:
 
 def row_bytes(entries: Iterable[PackEntry]) -> int:
     """Count the bytes that entries take at most, as the row of a version keeps them."""
-    named = ((one.id, one.path or "", one.session_id or "") for one in entries)
+    named = ((one.id, one.path or "", one.session_id or "", one.valid_until or "") for one in entries)
     return sum(BESIDE_THE_ID + sum(len(text.encode()) for text in texts) for texts in named)
 
 

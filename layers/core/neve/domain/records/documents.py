@@ -20,7 +20,8 @@ class Document:
     long for a row. ``derived``: which of ``name`` and ``summary`` follow from the text, because no caller gave them.
     ``fingerprint``: of the statement, as a memory's; ``sha256``, ``bytes``: of the very text, in UTF-8. ``supersedes``,
     ``superseded_by``: paths. ``extracted_at``: when it was last drawn from a conversation; ``updated_at``: when ``rev``
-    last moved. The fields from ``embedding_state`` on are those of a memory."""
+    last moved. ``valid_from``, ``valid_until``: between which it holds. The fields from ``embedding_state`` on are
+    those of a memory."""
 
     path: str
     text: str
@@ -52,6 +53,8 @@ class Document:
     sha256: str = ""
     bytes: int | None = None
     updated_at: str | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     superseded_at: str | None = None

@@ -175,6 +175,7 @@ class Memory:
     ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
     ``written_by``: a model, by a tool of Neve's; None of anybody else.
     ``never_recall``: no reader is shown it but who lists memories or names its id, whatever its status.
+    ``valid_from``, ``valid_until``: between which it holds, at the former and before the latter; None: always.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
     search index has its words and its vectors; ``words_at``: since when it has the words, meanwhile. ``write_id``: of
     the last call that changed it (ADR 4)."""
@@ -212,6 +213,8 @@ class Memory:
     tags: tuple[str, ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
     never_recall: bool = False
+    valid_from: str | None = None
+    valid_until: str | None = None
     written_by: WrittenBy | None = None
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None

@@ -23,7 +23,7 @@ class PackPointer:
 @dataclass(frozen=True, slots=True)
 class PackEntry:
     """One item as a pack version holds it. ``tokens``: 0 where another line says what it says. ``path``: of a
-    document. ``session_id``: of a session's summary."""
+    document. ``session_id``: of a session's summary. ``valid_until``: of a memory that ends."""
 
     id: str
     rev: int
@@ -32,6 +32,7 @@ class PackEntry:
     kind: str
     path: str | None = None
     session_id: str | None = None
+    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

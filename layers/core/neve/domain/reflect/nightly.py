@@ -12,6 +12,7 @@ from neve.domain.memories.text import cap_lines
 from neve.domain.records.memories import Kind, Memory, Scope
 from neve.domain.times import iso, parse
 from neve.domain.tokens import Counter, estimate, trim_to
+from neve.domain.validity import is_bounded
 from neve.domain.zones import zone
 
 NIGHT = time(3)
@@ -75,8 +76,8 @@ def is_candidate(kind: str, scope: str) -> bool:
 
 def may_be_condensed(row: Memory) -> bool:
     """Say whether this row is condensed: its kind is, and no person has corrected it, for then it is their word and
-    stays."""
-    return is_candidate(row.kind, row.scope) and not row.corrected
+    stays; nor is one that begins or ends, which what is made of it would not."""
+    return is_candidate(row.kind, row.scope) and not row.corrected and not is_bounded(row)
 
 
 def oldest_first(rows: Iterable[Memory]) -> list[Memory]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from neve.domain.errors import invalid
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Status
@@ -32,12 +34,12 @@ def bind_documents(router: Router) -> None:
     router.on(d.EVOLVE_DOCUMENT)(_evolve)
 
 
-def _answer(document: Document, status: int = 200, *, chunks: bool = False) -> Answer:
-    return Answer(status, d.DocumentView.of(document, chunks=chunks), headers={"ETag": f'"{document.rev}"'})
+def _answer(call: Call[Any, Any], document: Document, status: int = 200, *, chunks: bool = False) -> Answer:
+    return Answer(status, d.DocumentView.of(document, call.now, chunks=chunks), headers={"ETag": f'"{document.rev}"'})
 
 
 def _read(call: Call[d.ReadQuery, Nothing]) -> Answer:
-    return _answer(get_document(call.user, call.query.path, call.query.rev), chunks=call.query.chunks)
+    return _answer(call, get_document(call.user, call.query.path, call.query.rev), chunks=call.query.chunks)
 
 
 def _put(call: Call[d.PathQuery, d.PutBody]) -> Answer:
@@ -51,7 +53,7 @@ def _put(call: Call[d.PathQuery, d.PutBody]) -> Answer:
         create=call.if_none_match.any,
         idempotency_key=call.idempotency,
     )
-    return _answer(written.document, 201 if written.created else 200)
+    return _answer(call, written.document, 201 if written.created else 200)
 
 
 def _delete(call: Call[d.DeleteDocumentQuery, Nothing]) -> Answer:
@@ -71,14 +73,14 @@ def _list(call: Call[d.ListDocumentsQuery, Nothing]) -> Answer:
     status = Status(call.query.status) if call.query.status else None
 
     def read(limit: int, cursor: str | None) -> d.DocumentPage:
-        return d.DocumentPage.listing(*page_of_documents(call.user, call.query.prefix, status, limit, cursor))
+        return d.DocumentPage.listing(*page_of_documents(call.user, call.query.prefix, status, limit, cursor), call.now)
 
     return Answer(body=fitting(call.query, read))
 
 
 def _versions(call: Call[d.VersionsQuery, Nothing]) -> Answer:
     def read(limit: int, cursor: str | None) -> d.VersionPage:
-        return d.VersionPage.listing(*list_versions(call.user, call.query.path, limit, cursor))
+        return d.VersionPage.listing(*list_versions(call.user, call.query.path, limit, cursor), call.now)
 
     return Answer(body=fitting(call.query, read))
 
@@ -89,7 +91,7 @@ def _move(call: Call[Nothing, d.MoveBody]) -> Answer:
     if call.body.prefix:
         return once(call, lambda: Answer(body=d.MovedDocumentsView.of(move_folder(call.user, path, to))))
     moved = move_document(call.user, path, to, expected_rev=call.if_match, idempotency_key=call.idempotency)
-    return _answer(moved)
+    return _answer(call, moved)
 
 
 def _restore(call: Call[d.PathQuery, d.RestoreBody]) -> Answer:
@@ -97,9 +99,9 @@ def _restore(call: Call[d.PathQuery, d.RestoreBody]) -> Answer:
     restored = restore_document(
         call.user, query.path, rev, expected_rev=call.if_match, idempotency_key=call.idempotency
     )
-    return _answer(restored)
+    return _answer(call, restored)
 
 
 def _evolve(call: Call[Nothing, d.EvolveDocumentBody]) -> Answer:
     new = evolve_document(call.user, call.body.command(), expected_rev=call.if_match, idempotency_key=call.idempotency)
-    return _answer(new, 201)
+    return _answer(call, new, 201)

@@ -20,7 +20,7 @@ def bind_inbox(router: Router) -> None:
 
 
 def _page(call: Call[InboxQuery, Nothing]) -> Answer:
-    return Answer(body=fitting(call.query, lambda n, at: InboxPage.listing(*list_inbox(call.user, n, at))))
+    return Answer(body=fitting(call.query, lambda n, at: InboxPage.listing(*list_inbox(call.user, n, at), call.now)))
 
 
 def _decided(call: Call[Nothing, Any]) -> Answer:
@@ -28,5 +28,5 @@ def _decided(call: Call[Nothing, Any]) -> Answer:
     return once_within(
         call,
         lambda beside: decide_item(call.user, item_id, decision, beside),
-        lambda item: Answer(body=InboxItem.of(item)),
+        lambda item: Answer(body=InboxItem.of(item, call.now)),
     )

@@ -24,8 +24,8 @@ from neve.usecases.tell.memories.update_memory import Reworded, reword_memory
 _WRITTEN = ("stored", "superseded", "inbox")
 
 
-def with_etag(memory: Memory, status: int = 200) -> Answer:
-    return Answer(status, MemoryView.of(memory), headers={"ETag": f'"{memory.rev}"'})
+def with_etag(call: Call[Any, Any], memory: Memory, status: int = 200) -> Answer:
+    return Answer(status, MemoryView.of(memory, call.now), headers={"ETag": f'"{memory.rev}"'})
 
 
 def only_its_id(body: dict[str, Any]) -> dict[str, Any]:
@@ -40,13 +40,13 @@ def updated(call: Call[Nothing, UpdateBody]) -> Answer:
     return once_within(
         call,
         lambda beside: reword_memory(call.user, memory_id, change, call.if_match, beside),
-        _changed,
+        lambda made: _changed(call, made),
         again=again_at_its_rev,
     )
 
 
-def _changed(made: Reworded) -> Answer:
-    return Answer(200, ChangedView.after(made), headers={"ETag": f'"{made.memory.rev}"'})
+def _changed(call: Call[Any, Any], made: Reworded) -> Answer:
+    return Answer(200, ChangedView.after(made, call.now), headers={"ETag": f'"{made.memory.rev}"'})
 
 
 def created(call: Call[CreateQuery, CreateBody]) -> Answer:
@@ -56,7 +56,7 @@ def created(call: Call[CreateQuery, CreateBody]) -> Answer:
     if call.query.split:
         raise invalid("query.split", "is for the kind fact")
     memory = create_memory(call.user, call.body.command(), call.idempotency)
-    return with_etag(_wait_for_vectors(call, memory), 201)
+    return with_etag(call, _wait_for_vectors(call, memory), 201)
 
 
 def _wait_for_vectors(call: Call[CreateQuery, CreateBody], memory: Memory) -> Memory:
@@ -109,7 +109,7 @@ def _facts(call: Call[CreateQuery, CreateBody]) -> Answer:
 
 def _facts_answer(call: Call[CreateQuery, CreateBody], facts: list[DecidedFact], rows: list[Memory | None]) -> Answer:
     """Answer with facts: 201 when a row was written."""
-    views = [one.view(row) for one, row in zip(facts, rows, strict=True)]
+    views = [one.view(row, call.now) for one, row in zip(facts, rows, strict=True)]
     status = 201 if any(one.decision in _WRITTEN for one in facts) else 200
     if call.query.split:
         return Answer(status, FactsView(facts=views))

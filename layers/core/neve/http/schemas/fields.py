@@ -108,6 +108,12 @@ Time = Annotated[
         description="RFC 3339 with an offset; kept in UTC with milliseconds.", json_schema_extra={"format": "date-time"}
     ),
 ]
+ClearableTime = Annotated[
+    str,
+    AfterValidator(lambda given: given and _time(given)),
+    Field(json_schema_extra={"anyOf": [{"format": "date-time"}, {"maxLength": 0}]}),
+]
+"""A time that an empty text takes away."""
 Day = Annotated[str, AfterValidator(_day), Field(json_schema_extra={"pattern": f"^{_DAY.pattern}$"})]
 Address = Annotated[
     str, AfterValidator(_address), Field(max_length=2048, json_schema_extra={"pattern": f"^{_ADDRESS.pattern}$"})

@@ -14,11 +14,12 @@ from neve.domain.errors import invalid
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Provenance, Status
 from neve.domain.tokens import estimate
+from neve.domain.validity import holds_at, require_span
 from neve.http.operations import USER_WRITE, Body, Operation, Parameters, Response, View, record_of, route
 from neve.http.pages import Page, parts_that_fit
 from neve.http.schemas.documents.addresses import DocumentPath, DocumentPrefix
 from neve.http.schemas.enums import DocumentStatus, IncludePriority, MemoryStatus
-from neve.http.schemas.fields import Clearable, Cursor, Filled, Label, Limit, Name, whole_number
+from neve.http.schemas.fields import Clearable, ClearableTime, Cursor, Filled, Label, Limit, Name, whole_number
 from neve.http.schemas.memories.fields import Importance, Tags
 from neve.http.schemas.memories.memory_view import ProvenanceView
 from neve.usecases.tell.documents.delete_document import DeletedDocuments
@@ -59,8 +60,11 @@ class DocumentFields(Body):
     editable: bool | None = Field(default=None, description="False: changed by people only, never by a model.")
     importance: Importance | None = None
     status: DocumentStatus | None = None
+    valid_from: ClearableTime | None = Field(default=None, description="From when on it holds. Empty: always.")
+    valid_until: ClearableTime | None = Field(default=None, description="Until when it holds. Empty: always.")
 
     def change(self, text: str | None, source: tuple[str, str] | None = None) -> DocumentChange:
+        require_span(self.valid_from or None, self.valid_until or None)
         source_type, source_id = source or (None, None)
         return record_of(
             self,
@@ -199,6 +203,11 @@ class DocumentHeadView(View):
     extracted_at: str | None = Field(default=None, description="When it was last drawn from a conversation.")
     importance: int
     status: str
+    valid_from: str | None = None
+    valid_until: str | None = None
+    holds: bool = Field(
+        description="Whether now is between the two: what does not hold is neither packed nor recalled."
+    )
     supersedes: list[str] = Field(description="Paths.")
     superseded_by: str | None = None
     superseded_at: str | None = None
@@ -215,8 +224,9 @@ class DocumentHeadView(View):
     updated_at: str | None = Field(default=None, description="When `rev` last moved.")
 
     @classmethod
-    def of(cls, document: Document, /, *_: Any, **own: Any) -> Self:
-        return super().of(document, provenance=ProvenanceView.of(document.provenance), **own)
+    def of(cls, document: Document, now: str, /, *_: Any, **own: Any) -> Self:
+        holds = holds_at(document, now)
+        return super().of(document, provenance=ProvenanceView.of(document.provenance), holds=holds, **own)
 
 
 class DocumentView(DocumentHeadView):
@@ -227,13 +237,13 @@ class DocumentView(DocumentHeadView):
     )
 
     @classmethod
-    def of(cls, document: Document, *, chunks: bool = False) -> Self:
+    def of(cls, document: Document, now: str, /, *, chunks: bool = False) -> Self:
         if not chunks:
-            return super().of(document, chunks=None, chunks_left_out=None)
+            return super().of(document, now, chunks=None, chunks_left_out=None)
         parts = document_chunks(document.text, document.kind)
         views = (ChunkView(n=n, text=text, tokens=estimate(text)) for n, text in enumerate(parts))
         shown = parts_that_fit(views, beside=document.text)
-        return super().of(document, chunks=shown, chunks_left_out=len(parts) - len(shown) or None)
+        return super().of(document, now, chunks=shown, chunks_left_out=len(parts) - len(shown) or None)
 
 
 class DocumentPage(Page):

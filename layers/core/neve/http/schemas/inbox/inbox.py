@@ -67,12 +67,12 @@ class InboxItem(View):
     document: ProposalView | None = None
 
     @classmethod
-    def of(cls, one: Memory | Proposal) -> Self:
+    def of(cls, one: Memory | Proposal, now: str) -> Self:
         if isinstance(one, Proposal):
             own: dict[str, Any] = {"status": one.status, "reason": one.reason, "document": ProposalView.of(one)}
         else:
             reason = one.judged.reason if one.judged else "It waits for a decision."
-            own = {"status": _STATUS.get(one.status, "approved"), "reason": reason, "memory": MemoryView.of(one)}
+            own = {"status": _STATUS.get(one.status, "approved"), "reason": reason, "memory": MemoryView.of(one, now)}
         return super().of(one, **{"memory": None, "document": None} | own)
 
 

@@ -11,6 +11,7 @@ from neve.domain.errors import invalid
 from neve.domain.ids import MEMORY_ID, is_memory_id
 from neve.domain.records.memories import Kind, Priority, Scope, Status
 from neve.domain.sessions.frames import one_line
+from neve.domain.validity import Valid, require_span
 from neve.http.operations import record_of
 from neve.http.schemas.fields import Filled, Label, Name
 
@@ -55,7 +56,7 @@ def memory_record(given: BaseModel, record: type[R], **own: Any) -> R:
     return record_of(given, record, **enums, **own)
 
 
-class KindFields(Protocol):
+class KindFields(Valid, Protocol):
     """The fields that a memory is kept with, as far as they depend on its kind."""
 
     @property
@@ -71,6 +72,7 @@ class KindFields(Protocol):
 def check_fields(given: KindFields, at: str, *, needs_session: bool = True) -> None:
     """Refuse a field that the kind does not have, or the lack of one that it needs. ``at``: what the names of fields
     begin with. ``needs_session``: whether a kind that is of a session has to name it. Raises 422."""
+    require_span(given.valid_from, given.valid_until, at)
     if given.scope == "session" and given.session_id is None:
         raise invalid(f"{at}session_id", "is required when scope is session")
     for kind, names in _FIELDS_OF.items():

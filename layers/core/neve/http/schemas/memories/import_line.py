@@ -86,6 +86,8 @@ class ImportLine(Body):
     tags: Tags = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict)
     never_recall: bool = False
+    valid_from: Time | None = None
+    valid_until: Time | None = None
     written_by: WrittenBy | None = None
     passages: list[PassageLine] = Field(default_factory=list)
     provenance: ProvenanceLine | None = None

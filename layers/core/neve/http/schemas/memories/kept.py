@@ -8,10 +8,11 @@ from pydantic import Field, RootModel
 
 from neve.domain.memories.storage_decision import Decision
 from neve.domain.records.memories import Memory
+from neve.domain.validity import require_span
 from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
 from neve.http.schemas import enums
 from neve.http.schemas.enums import Category, FactDecision
-from neve.http.schemas.fields import Filled
+from neve.http.schemas.fields import Filled, Time
 from neve.http.schemas.memories.fields import MAX_REASON, Importance, Tags, Text, memory_record
 from neve.http.schemas.memories.memories import CreateBody, CreateQuery
 from neve.http.schemas.memories.memory_view import CriteriaView, MemoryView
@@ -72,15 +73,15 @@ class DecidedFact(View):
             cls(**{name: one[name] for name in cls.model_fields if name in one}) for one in body.get("facts", [body])
         ]
 
-    def view(self, memory: Memory | None) -> FactView | RejectedFactView:
+    def view(self, memory: Memory | None, now: str) -> FactView | RejectedFactView:
         """Show the fact. ``memory``: the row as it is shown."""
         if memory is None:
             return RejectedFactView(decision="rejected", criteria=self.criteria, reason=self.reason)
-        return FactView.of(memory, decision=self.decision, criteria=self.criteria, reason=self.reason)
+        return FactView.of(memory, now, decision=self.decision, criteria=self.criteria, reason=self.reason)
 
 
 class EvolveMemoryBody(Body):
-    """A field that is absent is as it was."""
+    """A field that is absent is as it was, but for the times between which the old one held."""
 
     text: Text = Field(description="What holds now.")
     reason: Filled = Field(max_length=MAX_REASON, description="Why, for the trace.")
@@ -88,8 +89,11 @@ class EvolveMemoryBody(Body):
     importance: Importance | None = None
     priority: enums.Priority | None = None
     tags: Tags | None = None
+    valid_from: Time | None = Field(default=None, description="From when on the new one holds; default always.")
+    valid_until: Time | None = Field(default=None, description="Until when the new one holds; default always.")
 
     def command(self) -> Evolution:
+        require_span(self.valid_from, self.valid_until)
         return memory_record(self, Evolution)
 
 

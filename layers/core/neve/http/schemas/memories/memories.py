@@ -29,7 +29,17 @@ from neve.http.schemas.enums import (
     Tier,
     WrittenBy,
 )
-from neve.http.schemas.fields import Clearable, Cursor, Identifier, Label, Limit, Metadata, MetadataParameters, Time
+from neve.http.schemas.fields import (
+    Clearable,
+    ClearableTime,
+    Cursor,
+    Identifier,
+    Label,
+    Limit,
+    Metadata,
+    MetadataParameters,
+    Time,
+)
 from neve.http.schemas.memories.fields import (
     ClearableTone,
     Confidence,
@@ -48,6 +58,8 @@ from neve.usecases.tell.memories.create_memory import NewMemory
 from neve.usecases.tell.memories.delete_memory import Deleted
 from neve.usecases.tell.memories.update_memory import MemoryChange, Reworded
 
+CLEARED_BY_EMPTY = ("emotional_tone", "label", "group", "valid_from", "valid_until")
+
 
 class ListQuery(Parameters):
     kind: MemoryKind | None = None
@@ -61,6 +73,7 @@ class ListQuery(Parameters):
     metadata: MetadataParameters = Field(default_factory=dict)
     never_recall: bool | None = None
     written_by: WrittenBy | None = Field(default=None, description="`model`: what a model wrote with a tool.")
+    as_of: Time | None = Field(default=None, description="What was in force then, whatever its status is now.")
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -95,6 +108,10 @@ class CreateBody(Body):
     tags: Tags = Field(default_factory=list)
     metadata: Metadata = Field(default_factory=dict, description="Labels of the caller's own.")
     never_recall: bool = Field(default=False, description="Listed, but neither packed nor recalled.")
+    valid_from: Time | None = Field(default=None, description="From when on it holds; default always.")
+    valid_until: Time | None = Field(
+        default=None, description="Until when it holds, that moment not included; behind `valid_from`. Default always."
+    )
     observed_at: Time | None = Field(default=None, description="When it was said or true; default now.")
 
     def command(self) -> NewMemory:
@@ -135,13 +152,15 @@ class UpdateBody(Body):
         default=None, description="Takes the place of what is there; `{}` takes all of it away."
     )
     never_recall: bool | None = Field(default=None, description="Listed, but neither packed nor recalled.")
+    valid_from: ClearableTime | None = Field(default=None, description="From when on it holds. Empty: always.")
+    valid_until: ClearableTime | None = Field(default=None, description="Until when it holds. Empty: always.")
 
     def command(self) -> MemoryChange:
         fields: dict[str, Any] = {name: getattr(self, name) for name in self.model_fields_set}
         if not fields:
             raise invalid("body", "has no field to change")
         casts: dict[str, Any] = {"priority": Priority, "status": Status, "tags": tuple, "key_topics": tuple}
-        casts |= dict.fromkeys(("emotional_tone", "label", "group"), lambda text: text or None)
+        casts |= dict.fromkeys(CLEARED_BY_EMPTY, lambda text: text or None)
         return MemoryChange({name: casts.get(name, lambda same: same)(value) for name, value in fields.items()})
 
 
@@ -202,10 +221,10 @@ class ChangedView(MemoryView):
     )
 
     @classmethod
-    def after(cls, changed: Reworded) -> Self:
+    def after(cls, changed: Reworded, now: str) -> Self:
         found = changed.also_in
         copies = None if found is None else [CopyView.of(copy) for copy in found.copies]
-        return cls.of(changed.memory, also_in=copies, also_in_complete=found and found.complete)
+        return cls.of(changed.memory, now, also_in=copies, also_in_complete=found and found.complete)
 
 
 class DeletedView(View):

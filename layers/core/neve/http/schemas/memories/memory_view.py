@@ -8,6 +8,7 @@ from pydantic import Field
 
 from neve.domain.memories.text import relative_date
 from neve.domain.records.memories import Kind, Memory, Provenance
+from neve.domain.validity import holds_at
 from neve.http.operations import View
 from neve.http.schemas.enums import FactRelation, PiiFinding, Plainness, ProposedBy, Trust, WrittenBy
 
@@ -76,6 +77,11 @@ class MemoryView(View):
     tags: list[str]
     metadata: dict[str, str] | None = None
     never_recall: bool = Field(description="Neither packed nor recalled, whatever its status.")
+    valid_from: str | None = None
+    valid_until: str | None = None
+    holds: bool = Field(
+        description="Whether now is between the two: what does not hold is neither packed nor recalled."
+    )
     written_by: WrittenBy | None = Field(None, description="`model`: a model wrote it with a tool.")
     fingerprint: str
     occurrences: int
@@ -98,9 +104,10 @@ class MemoryView(View):
     rev: int
 
     @classmethod
-    def of(cls, memory: Memory, /, **own: Any) -> Self:
+    def of(cls, memory: Memory, now: str, /, **own: Any) -> Self:
         return super().of(
             memory,
+            holds=holds_at(memory, now),
             metadata=memory.metadata or None,
             relative_date=relative_date(memory.observed_date, memory.referenced_date),
             key_topics=memory.key_topics if memory.kind is Kind.SESSION_SUMMARY else None,

@@ -86,6 +86,9 @@ class SearchBody(Body):
         default=None, description="Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."
     )
     debug: bool = False
+    as_of: Time | None = Field(
+        default=None, description="What was in force then, and said by then; default what holds now."
+    )
 
     def command_in(self, session_id: str | None) -> RecallCommand:
         return record_of(
@@ -326,6 +329,7 @@ class RecallRecordView(View):
     mode: RecallMode
     scope: RecallScope
     session_id: str | None
+    as_of: str | None = Field(default=None, description="The time that was asked about, where one was named.")
     limit: int
     result_state: ResultState
     budget_ms: int

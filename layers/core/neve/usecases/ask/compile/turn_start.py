@@ -66,7 +66,7 @@ def begun_turn(scope: SessionScope, head: UserHead, session: SessionHead, ends_m
     told = {i: ANY_REV for i, _ in start.updates if is_memory_id(i) and not is_document_id(i)}
     before = {hit.reply_to: ANY_REV for hit in start.hits if hit.reply_to}
     found, _ = hydration.read(told | before | {hit.id: hit.rev for hit in start.hits})
-    what_holds = cache(lambda: _what_holds(scope, head, session.timezone))
+    what_holds = cache(lambda: _what_holds(scope, head, session.timezone, start.at))
     hits = [made for hit in start.hits if (made := _as_shown(hit, found, session.timezone, what_holds))]
     memories = [row.memory for i in told if isinstance(row := found[i], RecallRow) and row.memory]
     return BegunTurn(start, hits, [*said.result(ends_ms), *(line for one in memories for line in forms_of_memory(one))])
@@ -87,15 +87,15 @@ def _as_shown(shown: ShownHit, found: Hydrated, timezone: str, what_holds: Calla
     return made if line_sha(hit_line(made, timezone)) == shown.sha else None
 
 
-def _what_holds(scope: SessionScope, head: UserHead, timezone: str) -> WhatHolds:
-    """Read which facts do not hold, in two reads; none for a user all of whose facts hold. Raises StoreUnavailable."""
-    unheld = UnheldFacts.start(scope, head)
+def _what_holds(scope: SessionScope, head: UserHead, timezone: str, at: str) -> WhatHolds:
+    """Read which facts did not hold at a time, in two reads; none for a user all of whose facts hold. Raises
+    StoreUnavailable."""
+    unheld = UnheldFacts.start(scope, head, at)
     successors = unheld.successors()
     found = scope.ports.table.get_many(successors) if successors else {}
     read = {memory.id: memory for memory in map(rows.read_memory, found.values())}
-    return WhatHolds(
-        resolve(scope.policy, RecallCommand("")), with_successors(unheld.facts(), read, head.gen), timezone
-    )
+    known = with_successors(unheld.facts(), read, head.gen, at)
+    return WhatHolds(resolve(scope.policy, RecallCommand("")), known, timezone)
 
 
 def _said(scope: SessionScope, head: UserHead, start: TurnStart) -> list[str]:

@@ -27,6 +27,7 @@ from neve.domain.tails.fit import cost_of
 from neve.domain.tails.told import Told
 from neve.domain.times import iso
 from neve.domain.tokens import estimate, trim_to
+from neve.domain.validity import has_ended, holds_at
 from neve.ports.runtime import Task
 from neve.ports.table import Item, ItemPage, Key
 from neve.scope import SessionScope
@@ -166,14 +167,16 @@ class DocumentUpdates:
     gone: tuple[PackEntry, ...] = ()
 
     @classmethod
-    def of(cls, view: PackView, pins: list[Pin]) -> DocumentUpdates:
+    def of(cls, view: PackView, pins: list[Pin], now: str) -> DocumentUpdates:
         """Compare the documents with those in the pack, in the pack's order. A document that had no room in the pack
-        counts as none of it. One that was deleted and written anew is the same to a reader, who knows its path and not
-        its id."""
+        counts as none of it; one that does not hold now, as gone. One that was deleted and written anew is the same to
+        a reader, who knows its path and not its id."""
         if view.manifest is None:
             return cls()
         shown = [entry for name in ("always", "profile") for entry in view.manifest.layers.get(name, ())]
         then = {entry.id: entry for entry in (*shown, *view.manifest.left_out)}
+        whole = len(pins) < MAX_PINS
+        pins = [pin for pin in pins if holds_at(pin, now)]
         here, paths = {pin.document_id for pin in pins}, {pin.path for pin in pins}
         before = {entry.path: entry for entry in then.values() if entry.id not in here}
         with_then = [(pin, then.get(pin.document_id) or before.get(pin.path)) for pin in pins]
@@ -182,7 +185,6 @@ class DocumentUpdates:
             for pin, entry in with_then
             if entry is None or (entry.id, entry.rev) != (pin.document_id, pin.rev)
         ]
-        whole = len(pins) < MAX_PINS
         gone = [entry for entry in shown if whole and entry.id not in here and entry.path not in paths]
         return cls(view.text or "", tuple(moved), frozenset(entry.id for entry in shown), tuple(gone))
 
@@ -319,7 +321,7 @@ def updates_since(
     reads. ``behind``: other sessions that may be. Raises StoreUnavailable."""
     if epoch.pack is None or head.state != "active":
         return []
-    pins, built_at = start_pins(scope, head), epoch.pack.built_at
+    pins, built_at, now = start_pins(scope, head), epoch.pack.built_at, iso(scope.ports.clock.now())
     said = SaidSince(scope, head, behind.result(), datetime.fromisoformat(built_at) - JUST_BEFORE)
     page = _written_since(scope, built_at)
     view = pack.result()
@@ -329,22 +331,22 @@ def updates_since(
     found = [rows.read_memory(item) for item in page.items]
     known = _known(view.manifest) if view.manifest else frozenset()
     shown = Uttered.of(view.manifest) if view.manifest else Uttered()
-    holding = what_holds_of(found, head.gen)
-    news = [one for one in found if one.id not in known and _new(scope, one, head)]
+    holding = what_holds_of(found, head.gen, now)
+    news = [one for one in found if one.id not in known and _new(scope, one, head, now)]
     stated_since = NewStatements.of(holding.of(news), shown)
     new = told_elsewhere(said.result(), shown, stated_since)
     if page.cursor is not None and found[-1].created_at > built_at:
         new.append(Update(f"memories before {found[-1].id}", None))
     if view.manifest is None:
         return new
-    documents = DocumentUpdates.of(view, pins.result() if pins else [])
-    stated, observed = _of_kinds(view.manifest, STATED), _of_kinds(view.manifest, OBSERVED)
+    documents = DocumentUpdates.of(view, pins.result() if pins else [], now)
+    stated, observed = _of_kinds(view.manifest, STATED, now), _of_kinds(view.manifest, OBSERVED, now)
     compared = [*stated[:FROM_THE_PACK], *observed[:FROM_THE_PACK]]
     others = [*stated[FROM_THE_PACK:], *observed[FROM_THE_PACK:]]
     wanted = [*(scope.keys.memory(entry.id) for entry in compared), *documents.rows(scope.keys)]
     wanted += heads_of(scope.keys, shown)
     read = scope.ports.table.get_many(wanted) if wanted else {}
-    changed = [*documents.updates(scope.keys, read), *new, *_changed(scope, head, view, compared, read)]
+    changed = [*documents.updates(scope.keys, read), *new, *_changed(scope, head, view, compared, read, now)]
     prints = {entry.fingerprint for entries in shown.seqs.values() for entry in entries.values()}
     lines = _lines(view.text or "", prints) if prints else {}
     changed += taken_back(scope.keys, shown, read, lines)
@@ -366,13 +368,13 @@ def _written_since(scope: SessionScope, built_at: str) -> ItemPage:
     return scope.ports.table.query(scope.keys.partition, between=between, reverse=True, limit=NEWEST)
 
 
-def _new(scope: SessionScope, memory: Memory, head: UserHead) -> bool:
+def _new(scope: SessionScope, memory: Memory, head: UserHead, now: str) -> bool:
     """Say whether a memory is news for the session: an observation of the session itself is about what its history
     shows."""
     here = memory.session_id == scope.session
     if memory.kind is Kind.OBSERVATION and memory.provenance.by != "import":
-        return not here and active(memory, head.gen)
-    return memory.kind in STATED and (here or memory.scope is Scope.GLOBAL) and active(memory, head.gen)
+        return not here and active(memory, head.gen, now)
+    return memory.kind in STATED and (here or memory.scope is Scope.GLOBAL) and active(memory, head.gen, now)
 
 
 def _known(manifest: PackManifest) -> frozenset[str]:
@@ -380,21 +382,28 @@ def _known(manifest: PackManifest) -> frozenset[str]:
     return frozenset(entry.id for entries in (*manifest.layers.values(), manifest.left_out) for entry in entries)
 
 
-def _of_kinds(manifest: PackManifest, kinds: Collection[Kind]) -> list[PackEntry]:
-    return [entry for layer in manifest.layers.values() for entry in layer if entry.kind in kinds]
+def _of_kinds(manifest: PackManifest, kinds: Collection[Kind], now: str) -> list[PackEntry]:
+    """Return the entries of these kinds, those that have ended first: none of them may be left out."""
+    entries = [entry for layer in manifest.layers.values() for entry in layer if entry.kind in kinds]
+    return sorted(entries, key=lambda entry: entry.valid_until is None or now < entry.valid_until)
 
 
 def _changed(
-    scope: SessionScope, head: UserHead, view: PackView, compared: Sequence[PackEntry], found: Mapping[Key, Item]
+    scope: SessionScope,
+    head: UserHead,
+    view: PackView,
+    compared: Sequence[PackEntry],
+    found: Mapping[Key, Item],
+    now: str,
 ) -> list[Update]:
     entries = {scope.keys.memory(entry.id): entry for entry in compared}
     memories = [(rows.read_memory(found[key]), entry) for key, entry in entries.items() if key in found]
-    moved = [(memory, entry) for memory, entry in memories if memory.rev != entry.rev and _by_a_person(memory)]
+    moved = [(memory, entry) for memory, entry in memories if _has_moved(memory, entry, now)]
     moved.sort(key=lambda one: one[0].id, reverse=True)
     seen = [(memory, entry) for memory, entry in moved if visible(memory.born_gen, None, head.gen)]
     lost = [entry for key, entry in entries.items() if key not in found and entry.kind in OBSERVED and entry.tokens]
     long = [entry.fingerprint for memory, entry in seen if estimate(memory.text) > SHORT_TOKENS]
-    holding = [(memory, entry) for memory, entry in memories if _holds(memory, entry, head)]
+    holding = [(memory, entry) for memory, entry in memories if _holds(memory, entry, head, now)]
     edited = [entry.fingerprint for memory, entry in seen if memory.fingerprint != entry.fingerprint]
     hushes = any(not entry.tokens for _, entry in holding)
     wanted = {*long, *(edited if hushes else ()), *(entry.fingerprint for entry in lost)}
@@ -403,8 +412,8 @@ def _changed(
     hushed: list[Memory] = []
     for memory, entry in seen:
         line = lines.get(entry.fingerprint)
-        update, said = _update(memory, entry, head, line), still_said(memory, entry, line, holding)
-        stands = active(memory, head.gen)
+        update, said = _update(memory, entry, head, line, now), still_said(memory, entry, line, holding)
+        stands = active(memory, head.gen, now)
         if stands or not said.whole:
             updates.append(replace(update, short="") if said.whole else update)
         if update.short and (stands or not said.whole):  # else the pack's line is theirs
@@ -414,8 +423,13 @@ def _changed(
     return updates + [_deleted(entry, lines.get(entry.fingerprint)) for entry in lost]
 
 
-def _holds(memory: Memory, entry: PackEntry, head: UserHead) -> bool:
-    return memory.fingerprint == entry.fingerprint and active(memory, head.gen)
+def _has_moved(memory: Memory, entry: PackEntry, now: str) -> bool:
+    """Say whether a row is not what the pack shows any more: a person has changed it, or it has ended."""
+    return (memory.rev != entry.rev and _by_a_person(memory)) or has_ended(memory, now)
+
+
+def _holds(memory: Memory, entry: PackEntry, head: UserHead, now: str) -> bool:
+    return memory.fingerprint == entry.fingerprint and active(memory, head.gen, now)
 
 
 def _deleted(entry: PackEntry, line: str | None) -> Update:
@@ -432,10 +446,10 @@ def _by_a_person(memory: Memory) -> bool:
     return memory.provenance.by == "human_edit" and memory.status is not Status.SUPERSEDED
 
 
-def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None) -> Update:
+def _update(memory: Memory, entry: PackEntry, head: UserHead, line: str | None, now: str) -> Update:
     """Make the update of a row that moved. ``line``: what the pack says, where it was found; the row has the new words
     only."""
-    if not active(memory, head.gen):
+    if not active(memory, head.gen, now):
         return Update(memory.id, f"No longer holds: {memory.text}", gone(line or memory.text))
     text = text_with_marks(memory)
     says_the_same = memory.fingerprint == entry.fingerprint

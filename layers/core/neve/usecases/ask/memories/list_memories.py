@@ -12,7 +12,7 @@ from operator import itemgetter
 from neve.domain.cursors import InvalidCursor, make_cursor, number_in, read_cursor
 from neve.domain.errors import not_found
 from neve.domain.memories.copies import made_in
-from neve.domain.memories.visibility import born, status_at, visible
+from neve.domain.memories.visibility import born, in_force, status_at, visible
 from neve.domain.metadata import has_all
 from neve.domain.records.memories import Memory, Status
 from neve.domain.records.users import UserHead
@@ -36,7 +36,8 @@ read, like a later page, whose cursor pins its generation."""
 @dataclass(frozen=True, slots=True)
 class MemoryFilter:
     """The filters of a caller. ``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form.
-    ``of_sessions``: made of these conversations and of no others, whatever its status."""
+    ``of_sessions``: made of these conversations and of no others, whatever its status. ``as_of``: in force then,
+    whatever its status is now."""
 
     kind: str | None = None
     tier: str | None = None
@@ -52,10 +53,12 @@ class MemoryFilter:
     after: str | None = None
     before: str | None = None
     of_sessions: tuple[str, ...] = ()
+    as_of: str | None = None
 
     def admits(self, memory: Memory, status: Status) -> bool:
+        anything = self.of_sessions or self.as_of
         return (
-            (status == self.status if self.status else self.of_sessions or status in LISTED)
+            (status == self.status if self.status else anything or status in LISTED)
             and self.kind in (None, memory.kind)
             and self.tier in (None, memory.tier)
             and self.category in (None, memory.category)
@@ -129,7 +132,9 @@ def _page(
 
 
 def _in_view(memory: Memory, where: MemoryFilter, gen: int) -> bool:
-    """Say whether a row is in the list: a replaced one is not, unless such rows were asked for."""
+    """Say whether a row is in the list: a replaced one is not, unless such rows were asked for, or those of a time."""
+    if where.as_of is not None:
+        return in_force(memory, gen, where.as_of)
     return (
         visible(memory.born_gen, memory.died_gen, gen) or bool(where.of_sessions) or where.status == Status.SUPERSEDED
     )

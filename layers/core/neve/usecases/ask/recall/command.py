@@ -59,7 +59,7 @@ class RecallCommand:
     vector leg reads instead of ``query``. ``beside``: what of the session's prompt is left out: what its ``pack``
     holds; that and what its ``history`` shows; or only the ``question`` that is being answered. ``recorded`` False:
     nothing is written. ``fills``: more hits than ``k`` where there is room for them
-    (docs/rules/compile.md#retrieved)."""
+    (docs/rules/compile.md#retrieved). ``as_of``: what was in force then is searched, in stored form; None: now."""
 
     query: str
     question: str | None = None
@@ -80,6 +80,7 @@ class RecallCommand:
     beside: Beside = "pack"
     recorded: bool = True
     fills: bool = False
+    as_of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +115,10 @@ class ResolvedRequest:
         whatever stands beside these."""
         beside = Source.EVENT in self.command.sources and len(set(self.command.sources)) > 1
         return 2 * self.depth if beside else self.depth
+
+    def asked_at(self, now: str) -> ResolvedRequest:
+        """Return the request with what holds now, or held at the time that it names."""
+        return replace(self, where=replace(self.where, holds_at=self.command.as_of or now))
 
     def further(self, *, answered: bool = False) -> ResolvedRequest:
         """Return the request of another reading, behind the first one. ``answered``: there are hits, so that the
@@ -215,7 +220,7 @@ def _where(command: RecallCommand) -> SearchFilter:
     statuses = ["active"]
     if command.include_inbox:
         statuses.append("inbox")
-    if command.include_superseded:
+    if command.include_superseded or command.as_of is not None:
         statuses.append("superseded")
     return SearchFilter(
         sources=command.sources,
@@ -232,4 +237,5 @@ def _where(command: RecallCommand) -> SearchFilter:
         after=filters.after,
         before=filters.before,
         exclude_ids=frozenset(command.exclude_ids),
+        in_force_at=command.as_of,
     )

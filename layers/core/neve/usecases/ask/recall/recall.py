@@ -66,7 +66,7 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
 
 def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     """Recall for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
-    request = resolve(scope.policy, command)
+    request = resolve(scope.policy, command).asked_at(iso(scope.ports.clock.now()))
     if request.looked_for:
         request = request.for_a_model_of(scope.ports.embedder.languages)
     was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0
@@ -151,6 +151,7 @@ def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer:
             legs=recorded_legs(answer.legs),
             hits=recorded_hits(answer.hits, found.dropped),
             degraded=answer.degraded,
+            as_of=request.command.as_of,
         )
         return record_recall(scope, found.head, record)
 

@@ -21,6 +21,7 @@ from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Provenance, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.records.users import UserHead
+from neve.domain.validity import holds_at, was_there
 from neve.ports.search import SearchFilter
 from neve.ports.table import Item, Key
 from neve.store import rows
@@ -150,7 +151,8 @@ def allowed(row: RecallRow | None, where: SearchFilter) -> RecallRow | Hidden:
     """Return the row, or why it must not be shown."""
     if row is None:
         return Hidden(GONE)
-    return row if allows(where, row.passages[0]) else Hidden(FILTERED)
+    waited = where.in_force_at is not None and row.memory is not None and row.memory.was is not None
+    return row if allows(where, row.passages[0]) and not waited else Hidden(FILTERED)
 
 
 def document_row(document: Document) -> RecallRow | None:
@@ -241,7 +243,13 @@ def allows(where: SearchFilter, passage: Passage) -> bool:
         and (where.not_session_id is None or passage.session_id != where.not_session_id)
         and (where.after is None or passage.observed_at >= where.after)
         and (where.before is None or passage.observed_at < where.before)
+        and (where.holds_at is None or holds_at(passage, where.holds_at))
+        and (where.in_force_at is None or _was_there(passage, where.in_force_at))
     )
+
+
+def _was_there(passage: Passage, at: str) -> bool:
+    return was_there(passage.created_at or passage.observed_at, passage.superseded_at, at)
 
 
 def _below(path: str | None, prefix: str) -> bool:

@@ -54,6 +54,7 @@ class RecallRecord:
     legs: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     hits: Sequence[Mapping[str, Any]] = ()
     degraded: Sequence[str] = ()
+    as_of: str | None = None
 
 
 def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> bool:
@@ -89,7 +90,7 @@ _AS_TEXT = ("legs", "hits", "degraded")
 
 def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     """Make the write of the recall's row. ``answered``: the ids of the hits, for the consumer that notes when each row
-    was last accessed.
+    was last accessed; none of a recall of the past.
 
     ``hits`` is compressed: some hundred candidates with their components are 19 KB of JSON, and a store that is paid by
     the KB written takes a fifth of it."""
@@ -105,7 +106,7 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
         "tenant_id": keys.tenant,
         "user_id": keys.user,
         "incarnation": incarnation,
-        "answered": [hit["id"] for hit in record.hits if hit["outcome"] == RETURNED],
+        "answered": [hit["id"] for hit in record.hits if hit["outcome"] == RETURNED and record.as_of is None],
         "expires_at": int((datetime.fromisoformat(record.at) + RETENTION).timestamp()),
         **attributes,
     }

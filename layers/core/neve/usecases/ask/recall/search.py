@@ -20,6 +20,7 @@ from neve.domain.pack.fit import candidate_limit
 from neve.domain.recall.query import query_terms
 from neve.domain.records.memories import Memory
 from neve.domain.records.users import UserHead
+from neve.domain.times import parse
 from neve.ports.errors import DeadlineExceeded, StoreUnavailable
 from neve.ports.search import Candidate, SearchFilter
 from neve.scope import UserScope
@@ -96,7 +97,9 @@ def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Fo
     and user_closed."""
     legs = Legs(scope.ports, scope.keys.owner, request, budget)
     deeper = Deeper(scope, request, budget, legs.degraded)
-    scores = CandidateScores(query_terms(request.shaped.text_query), scope.ports.clock.now(), request.time_bound)
+    then = request.command.as_of
+    now = scope.ports.clock.now() if then is None else parse(then)
+    scores = CandidateScores(query_terms(request.shaped.text_query), now, request.time_bound)
     try:
         return _Search(scope, request, scores, budget, legs, deeper).run()
     except StoreUnavailable:
@@ -151,7 +154,7 @@ class _Search:
             request = replace(request, rerank="off", depth=MIN_DEPTH)  # there is nothing to re-order
         self.legs.take(request.depth)
         hydration = Hydration(self.scope, request, head, self.budget.ends_ms)
-        unheld = facts_that_do_not_hold(unheld_items, head.gen)
+        unheld = facts_that_do_not_hold(unheld_items, head.gen, request.where)
         read = _Read(user_state.timezone, hydration, out, new_revs, unheld)
         ranking = replace(self, request=request)._ranked(read, reading, dropped)
         lag = aside.index_lag.lag(self.budget.legs_end_ms) if aside.index_lag else None
@@ -223,7 +226,8 @@ class _Search:
 
     def _what_holds(self, read: _Read) -> WhatHolds:
         gen = read.hydration.seen.gen
-        return WhatHolds(self.request, with_successors(read.unheld, read.successors, gen), read.timezone)
+        at = self.request.where.holds_at or ""
+        return WhatHolds(self.request, with_successors(read.unheld, read.successors, gen, at), read.timezone)
 
     def _found(self, ranked: Sequence[Ranked], dropped: Iterable[Dropped], head: UserHead) -> Found:
         hits = {one.row.id for one in ranked}

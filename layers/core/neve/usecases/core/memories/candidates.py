@@ -5,6 +5,7 @@ from __future__ import annotations
 from neve.domain.memories.visibility import visible
 from neve.domain.records.memories import Memory
 from neve.domain.reflect.nightly import is_candidate, may_be_condensed
+from neve.domain.times import iso
 from neve.ports.table import Index
 from neve.scope import UserScope
 from neve.store.memories import active_memories
@@ -24,6 +25,7 @@ def candidate_rows(scope: UserScope, gen: int) -> list[Memory]:
         for item in all_rows(table, keys.partition, index=Index.RANK)
         if is_candidate(item["kind"], item["scope"]) and visible(item["born_gen"], item.get("died_gen"), gen)
     ]
+    at = iso(scope.ports.clock.now())
     starts = range(0, len(ids), READ_BATCH_SIZE)
-    found = (m for start in starts for m in active_memories(table, keys, ids[start : start + READ_BATCH_SIZE], gen))
-    return [memory for memory in found if may_be_condensed(memory)]
+    parts = (active_memories(table, keys, ids[first : first + READ_BATCH_SIZE], gen, at) for first in starts)
+    return [memory for part in parts for memory in part if may_be_condensed(memory)]

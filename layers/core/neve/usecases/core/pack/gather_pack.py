@@ -29,6 +29,7 @@ from neve.domain.records.users import UserHead
 from neve.domain.tails.fit import JustSaid
 from neve.domain.times import iso
 from neve.domain.tokens import estimate
+from neve.domain.validity import within
 from neve.domain.words import content_words, plain_words
 from neve.ports.errors import Conflict
 from neve.ports.table import Index, Item, Key
@@ -146,7 +147,15 @@ class PackInputs:
     def _entry(self, memory: Memory) -> PackEntry:
         tokens = 0 if memory.id in self.repeated else memory.tokens
         session = memory.session_id if memory.kind is Kind.SESSION_SUMMARY else None
-        return PackEntry(memory.id, memory.rev, memory.fingerprint, tokens, memory.kind, session_id=session)
+        return PackEntry(
+            memory.id,
+            memory.rev,
+            memory.fingerprint,
+            tokens,
+            memory.kind,
+            session_id=session,
+            valid_until=memory.valid_until,
+        )
 
 
 def gather_pack(
@@ -194,7 +203,7 @@ def gather_preview(scope: UserScope) -> PackInputs:
 def gather_documents(scope: UserScope) -> PinnedTexts:
     """Read the documents that every pack of the user holds, from the table alone. Raises StoreUnavailable."""
     head = rows.read_head(scope.ports.table.get(scope.keys.head))
-    chosen = chosen_of(scope, start_pins(scope, head))
+    chosen = chosen_of(scope, start_pins(scope, head), iso(scope.ports.clock.now()))
     wanted = rows_of(scope.keys, chosen)
     found = scope.ports.table.get_many(wanted) if wanted else {}
     return texts_of(scope, chosen, found)
@@ -209,18 +218,19 @@ def _gathered(
     also: Sequence[str] = (),
 ) -> PackInputs:
     """Read the pins and the ends of other logs beside the rank index; then what fits, in one batch."""
-    pins, unheld = start_pins(scope, head), UnheldFacts.start(scope, head)
+    at = iso(scope.ports.clock.now())
+    pins, unheld = start_pins(scope, head), UnheldFacts.start(scope, head, at)
     live = [row.id for row in marker.live] if marker else []
     own = _Own(session, frozenset(live))
-    candidates = _candidates(scope, own, head, also)
+    candidates = _candidates(scope, own, head, at, also)
     said = told.result() if told else JustSaid()
-    walk = _Walk(scope, own, head.gen, candidates, scope.policy.global_layer - said.tokens)
-    chosen = chosen_of(scope, pins)
+    walk = _Walk(scope, own, head.gen, at, candidates, scope.policy.global_layer - said.tokens)
+    chosen = chosen_of(scope, pins, at)
     memories = dict.fromkeys([*map(scope.keys.memory, (*walk.fitting(), *live)), *unheld.successors()])
     wanted = [*memories, *rows_of(scope.keys, chosen)]
     found = scope.ports.table.get_many(wanted) if wanted else {}
     documents = texts_of(scope, chosen, found)
-    return _filled(walk, _Local(scope, live, head.gen, found), found, documents, said, unheld.known(found))
+    return _filled(walk, _Local(scope, live, head.gen, at, found), found, documents, said, unheld.known(found))
 
 
 def _filled(
@@ -305,6 +315,7 @@ class _Walk:
     scope: UserScope
     own: _Own
     gen: int
+    at: str
     candidates: list[Item]
     room: int
     chosen: dict[str, int] = field(default_factory=dict)
@@ -333,28 +344,31 @@ class _Walk:
             missing = [key for key in places.values() if key not in self.known]
             self.known |= self.scope.ports.table.get_many(missing) if missing else {}
             read = [rows.read_memory(self.known[key]) for key in places.values() if key in self.known]
-            good = {m.id: m for m in read if not self.own.has(m) and active(m, self.gen) and not _states_nothing(m)}
+            good = {m.id: m for m in read if self._belongs(m)}
             if len(good) == len(fitting):
                 return read
             lost = set(fitting) - good.keys()
             self.candidates = [c for c in self.candidates if str(c["id"]) not in lost]
 
+    def _belongs(self, memory: Memory) -> bool:
+        return active(memory, self.gen, self.at) and not self.own.has(memory) and not _states_nothing(memory)
 
-def _candidates(scope: UserScope, own: _Own, head: UserHead, also: Sequence[str]) -> list[Item]:
+
+def _candidates(scope: UserScope, own: _Own, head: UserHead, at: str, also: Sequence[str]) -> list[Item]:
     """Read the first rows of the rank order that belong in this layer, as many as its budget may hold. Rows of the last
     replacement, and those of ``also``, are read by id as well, because the index may not have them yet."""
     limit = candidate_limit(scope.policy.global_layer)
     found: dict[str, Item] = {}
     for item in all_rows(scope.ports.table, scope.keys.partition, index=Index.RANK, page=limit):
-        if _eligible(item, own, head.gen):
+        if _eligible(item, own, head.gen, at):
             found[str(item["id"])] = item
         if len(found) == limit:
             break
-    if head.replaced_by and (head.replaced_until is None or head.replaced_until > iso(scope.ports.clock.now())):
+    if head.replaced_by and (head.replaced_until is None or head.replaced_until > at):
         also = (*_made_by(scope, head.replaced_by), *also)
     if also:
         late = scope.ports.table.get_many([scope.keys.memory(i) for i in dict.fromkeys(also)])
-        found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, own, head.gen)}
+        found |= {str(i["id"]): i for i in late.values() if "rank_sk" in i and _eligible(i, own, head.gen, at)}
     return sorted(found.values(), key=lambda item: str(item["rank_sk"]))[:limit]
 
 
@@ -365,10 +379,11 @@ def _made_by(scope: UserScope, replacement: str) -> Sequence[str]:
     return rows.read_job(job).state["new"] if job else ()
 
 
-def _eligible(item: Item, own: _Own, gen: int) -> bool:
+def _eligible(item: Item, own: _Own, gen: int, at: str) -> bool:
     """Say whether a row belongs in the layer, as far as the index says."""
     listed = own.lists(str(item["id"]), item.get("session_id"), item["scope"])
-    return not listed and visible(int(item["born_gen"]), item.get("died_gen"), gen)
+    holds = within(item.get("valid_from"), item.get("valid_until"), at)
+    return holds and not listed and visible(int(item["born_gen"]), item.get("died_gen"), gen)
 
 
 def _states_nothing(memory: Memory) -> bool:
@@ -393,12 +408,13 @@ class _Local:
     scope: UserScope
     live: Iterable[str]
     gen: int
+    at: str
     found: Mapping[Key, Item]
 
     def __post_init__(self) -> None:
         places = [self.scope.keys.memory(i) for i in self.live]
         read = [rows.read_memory(self.found[key]) for key in places if key in self.found]
-        shown = [memory for memory in read if active(memory, self.gen)]
+        shown = [memory for memory in read if active(memory, self.gen, self.at)]
         chronicle = [memory for memory in shown if memory.kind in _CHRONICLE]
         self.chronicle = tuple(fit_chronicle(chronicle, self.scope.policy.chronicle_limit))
         fitting = {memory.id for memory in self.chronicle}

@@ -12,6 +12,7 @@ from neve.domain.pack.render import PackLayers, render
 from neve.domain.pack.room import Shown, Size, answer_bytes, row_bytes, with_room
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.users import UserHead
+from neve.domain.validity import holds_at
 from neve.ports.runtime import Task
 from neve.ports.table import Item, Key
 from neve.scope import UserScope
@@ -89,11 +90,13 @@ def start_pins(scope: UserScope, head: UserHead) -> Task[list[Pin]] | None:
     return scope.ports.tasks.start(lambda: pins_of(scope.ports.table, scope.keys))
 
 
-def chosen_of(scope: UserScope, pins: Task[list[Pin]] | None) -> Chosen:
-    """Choose what fits of the pins. Raises StoreUnavailable."""
+def chosen_of(scope: UserScope, pins: Task[list[Pin]] | None, at: str) -> Chosen:
+    """Choose what fits of the pins, of those that hold at a time. Raises StoreUnavailable."""
     if pins is None:
         return Chosen()
-    return choose_pins(pins.result(), scope.policy.always_layer, scope.policy.profile_layer)
+    return choose_pins(
+        [pin for pin in pins.result() if holds_at(pin, at)], scope.policy.always_layer, scope.policy.profile_layer
+    )
 
 
 def rows_of(keys: UserKeys, chosen: Chosen) -> list[Key]:

@@ -29,22 +29,25 @@ from neve.store.memories import unheld_rows
 
 @dataclass(frozen=True, slots=True)
 class UnheldFacts:
-    """The facts that do not hold, before it is known what holds instead. ``items``: their rows, under way beside the
-    ranks; None of a user who has none."""
+    """The facts that do not hold at a time, before it is known what holds instead. ``items``: their rows, under way
+    beside the ranks; None of a user who has none."""
 
     scope: UserScope
     gen: int
+    at: str
     items: Task[list[Item]] | None = None
 
     @classmethod
-    def start(cls, scope: UserScope, head: UserHead) -> UnheldFacts:
+    def start(cls, scope: UserScope, head: UserHead, at: str) -> UnheldFacts:
         if not head.unheld:
-            return cls(scope, head.gen)
-        return cls(scope, head.gen, scope.ports.tasks.start_read(lambda: unheld_rows(scope.ports.table, scope.keys)))
+            return cls(scope, head.gen, at)
+        return cls(
+            scope, head.gen, at, scope.ports.tasks.start_read(lambda: unheld_rows(scope.ports.table, scope.keys))
+        )
 
     def facts(self) -> list[Memory]:
         """Give the facts that do not hold. Raises StoreUnavailable."""
-        return unheld_facts(map(rows.read_memory, self.items.result() if self.items else ()), self.gen)
+        return unheld_facts(map(rows.read_memory, self.items.result() if self.items else ()), self.gen, self.at)
 
     def successors(self) -> list[Key]:
         """List the rows that say what holds instead. Raises StoreUnavailable."""
@@ -53,7 +56,8 @@ class UnheldFacts:
     def known(self, found: Mapping[Key, Item]) -> HoldingLines:
         """Join the facts with what holds instead. ``found``: those rows, and others."""
         read = [rows.read_memory(found[key]) for key in self.successors() if key in found]
-        return HoldingLines(with_successors(self.facts(), {memory.id: memory for memory in read}, self.gen))
+        known = {memory.id: memory for memory in read}
+        return HoldingLines(with_successors(self.facts(), known, self.gen, self.at))
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,10 +100,10 @@ class HoldingLines:
         return retold(line.text, memory.provenance.session_id, span, self.unheld, _mark).text
 
 
-def what_holds_of(memories: Sequence[Memory], gen: int) -> HoldingLines:
+def what_holds_of(memories: Sequence[Memory], gen: int, at: str) -> HoldingLines:
     """Judge by those of the memories that are facts: a line is written with its fact, and read with it."""
-    facts = unheld_facts(filter(is_unheld, memories), gen)
-    return HoldingLines(with_successors(facts, {memory.id: memory for memory in memories}, gen))
+    facts = unheld_facts(filter(is_unheld, memories), gen, at)
+    return HoldingLines(with_successors(facts, {memory.id: memory for memory in memories}, gen, at))
 
 
 def _mark(one: Unheld, more: bool) -> str | None:

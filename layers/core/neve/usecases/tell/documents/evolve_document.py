@@ -49,7 +49,7 @@ def evolve_document(
     def plan(old: Document) -> DocumentWrites:
         now = iso(scope.ports.clock.now())
         seed = replace(old, id=wanted.new_id, rev=0, created_at=now, supersedes=(old.path,), version=0)
-        seed = replace(seed, source_type=None, source_id=None, text_object=None)
+        seed = replace(seed, source_type=None, source_id=None, text_object=None, valid_from=None, valid_until=None)
         new = changed_document(seed, wanted.path, change, now, scope.count)
         superseded = replace(
             old, status=Status.SUPERSEDED, superseded_by=wanted.path, superseded_at=now, superseded_reason=reason

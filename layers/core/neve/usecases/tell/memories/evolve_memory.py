@@ -9,7 +9,7 @@ from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
 from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.made_of import evolved_over
-from neve.domain.memories.revised import revised
+from neve.domain.memories.revised import revised, with_times_of
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
@@ -41,7 +41,7 @@ from neve.usecases.tell.memories.memory_to_change import memory_to_change
 @dataclass(frozen=True, slots=True)
 class Evolution:
     """The statement that takes the place. ``text``: what holds now; ``reason``: why, for the trace. None = as it
-    was. ``written_by``: a model, and not a person."""
+    was; of the times between which it holds: always. ``written_by``: a model, and not a person."""
 
     text: str
     reason: str
@@ -49,6 +49,8 @@ class Evolution:
     importance: int | None = None
     priority: Priority | None = None
     tags: tuple[str, ...] | None = None
+    valid_from: str | None = None
+    valid_until: str | None = None
     written_by: WrittenBy | None = None
 
     @property
@@ -100,7 +102,7 @@ class _Evolve:
         new = self._successor(old, iso(now), head.gen)
         place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)
         if holder is not None:
-            new = _said_again(holder, new, iso(now))
+            new = with_times_of(_said_again(holder, new, iso(now)), new, iso(now), iso(now))
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
@@ -154,6 +156,8 @@ class _Evolve:
             tags=wanted.tags if wanted.tags is not None else old.tags,
             metadata=old.metadata,
             never_recall=old.never_recall,
+            valid_from=wanted.valid_from,
+            valid_until=wanted.valid_until,
             written_by=wanted.written_by,
         )
         if new.fingerprint == old.fingerprint:

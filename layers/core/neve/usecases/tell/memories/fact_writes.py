@@ -15,7 +15,7 @@ from neve.domain.memories.fact_statements import (
     with_statement,
 )
 from neve.domain.memories.live_rows import live_row
-from neve.domain.memories.revised import revised
+from neve.domain.memories.revised import revised, with_times_of
 from neve.domain.memories.storage_decision import (
     FactCandidate,
     KnownFacts,
@@ -231,6 +231,7 @@ class FactWrites:
         else:
             self._note_repeated(again, candidate)
             again = replace(again, last_used_at=now)
+            again = with_times_of(again, candidate, candidate.observed_at or now, now)
             if verdict.decision == "reinforced":
                 again = replace(again, person_at=now) if candidate.by_a_person else again
                 statement = statement_of(candidate.origin, candidate.observed_at or now, candidate.text)
@@ -270,6 +271,8 @@ def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str
         tags=candidate.tags,
         metadata=candidate.metadata,
         never_recall=candidate.never_recall,
+        valid_from=candidate.valid_from,
+        valid_until=candidate.valid_until,
         written_by=candidate.written_by,
         observed_at=candidate.observed_at,
         category=candidate.category,

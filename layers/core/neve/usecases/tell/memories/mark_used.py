@@ -32,7 +32,7 @@ def _mark_once(scope: UserScope, wanted: Sequence[str]) -> Marked:
     head = rows.read_head(found.get(keys.head))
     rows.writable(head)
     memories = [rows.read_memory(found[key]) for key in (keys.memory(i) for i in wanted) if key in found]
-    cited = [memory for memory in memories if active(memory, head.gen)]
+    cited = [memory for memory in memories if active(memory, head.gen, iso(now))]
     used = [memory.id for memory in cited]
     if cited:
         bumps = [rows.put_memory(keys, replace(memory, last_used_at=iso(now))) for memory in cited]

@@ -1,6 +1,6 @@
 """E9 PATCH: change one memory in place. ``rev`` moves with what is searched and filtered by: text, status, category,
-group, tags, metadata and whether it is never recalled. Priority, importance, label, confidence and what a session's
-summary says beside its text leave it."""
+group, tags, metadata, whether it is never recalled and when it holds. Priority, importance, label, confidence and what
+a session's summary says beside its text leave it."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.retract.derived import goes_with
 from neve.domain.times import iso
+from neve.domain.validity import require_span
 from neve.ports.table import WriteOp
 from neve.scope import UserScope
 from neve.store import rows
@@ -29,7 +30,7 @@ from neve.usecases.tell.memories.edited_text import leave_text
 from neve.usecases.tell.memories.fact_place import one_statement, take_place
 from neve.usecases.tell.memories.memory_to_change import memory_to_change
 
-REVISED_BY = ("text", "status", "category", "group", "tags", "metadata", "never_recall")
+REVISED_BY = ("text", "status", "category", "group", "tags", "metadata", "never_recall", "valid_from", "valid_until")
 """Fields whose change moves ``rev``."""
 ONLY_OF = {
     "category": Kind.FACT,
@@ -184,6 +185,7 @@ def _changed(scope: UserScope, memory: Memory, fields: dict[str, Any], now: str)
             person_at=now,
             written_by=None,
         )
+    require_span(changed.valid_from, changed.valid_until)
     if any(getattr(changed, name) != getattr(memory, name) for name in REVISED_BY):
         changed = revised(changed, now)
     return changed

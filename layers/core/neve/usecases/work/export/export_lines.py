@@ -43,6 +43,8 @@ _OF_A_MEMORY = (
         "group",
         "category",
         "written_by",
+        "valid_from",
+        "valid_until",
     ),
     "metadata",
     *("outcome", "emotional_tone", "occurrences", "superseded_by", "superseded_at", "superseded_reason"),

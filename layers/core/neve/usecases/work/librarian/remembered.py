@@ -10,6 +10,7 @@ from neve.domain.memories.made_of import whole_range
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.users import UserHead
+from neve.domain.times import iso
 from neve.scope import SessionScope
 from neve.store.memories import active_memories, memories_of
 
@@ -17,7 +18,8 @@ from neve.store.memories import active_memories, memories_of
 def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) -> tuple[Remembered, ...]:
     """Read all that is remembered of the session, oldest first, where a person has corrected any of it; else nothing.
     One read, and another one where what a person had said took the place of an older one. Raises StoreUnavailable."""
-    live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen)
+    at = iso(scope.ports.clock.now())
+    live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen, at)
     own = [memory for memory in live if memory.session_id == scope.session]
     corrected = [memory for memory in own if memory.provenance.by_hand]
     if not corrected:

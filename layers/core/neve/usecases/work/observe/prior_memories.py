@@ -18,6 +18,7 @@ from neve.domain.records.sessions import Event, SessionHead, Span, Spans
 from neve.domain.retract.derived import goes_with, left_of
 from neve.domain.sessions.transcript import event_text
 from neve.domain.tails.told import UTTERED
+from neve.domain.times import iso
 from neve.domain.words import content_words
 from neve.observing import PriorMemory
 from neve.ports.table import Index, Item
@@ -101,7 +102,7 @@ def _own(scope: SessionScope, item: Item) -> bool:
 
 
 def _still_meant(scope: SessionScope, log: SessionHead | None, gen: int, ids: Sequence[str]) -> list[Memory]:
-    found = active_memories(scope.ports.table, scope.keys, ids, gen)
+    found = active_memories(scope.ports.table, scope.keys, ids, gen, iso(scope.ports.clock.now()))
     return [memory for memory in found if log is None or not goes_with(memory, log)]
 
 

@@ -19,6 +19,7 @@ from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.reflect.inherited import Sources, inherited
 from neve.domain.times import iso, parse
+from neve.domain.validity import is_bounded
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelUnavailable, StoreUnavailable
 from neve.ports.table import WriteOp
@@ -156,8 +157,10 @@ def _due(scope: SessionScope) -> _Due | None:
         return None
     head = rows.read_head(found.get(keys.head))
     folded = [row.id for row in marker.live if row.kind in FOLDED]
-    active = active_memories(scope.ports.table, keys, folded, head.gen)  # chronological, as the live list is
-    sources = [memory for memory in active if not memory.corrected]
+    active = active_memories(
+        scope.ports.table, keys, folded, head.gen, iso(scope.ports.clock.now())
+    )  # chronological, as the live list is
+    sources = [memory for memory in active if not (memory.corrected or is_bounded(memory))]
     if not _is_due(list(map(live_row, sources)), policy.reflection_trigger, early=early):
         return None
     tokens = sum(memory.tokens for memory in sources)

@@ -352,6 +352,8 @@ def _with_marks_of(observation: Memory, before: Memory) -> Memory:
         status=Status.RESOLVED if was is Status.RESOLVED else observation.status,
         tags=before.tags,
         never_recall=before.never_recall,
+        valid_from=before.valid_from,
+        valid_until=before.valid_until,
         importance=before.importance,
         confidence=before.confidence,
         priority=observation.priority if before.priority == priority_of(before.text) else before.priority,

@@ -199,8 +199,9 @@ def _history(beside: Beside, log: SessionHead, epoch: SessionEpoch) -> History |
 
 
 def _start_contents(scope: UserScope, request: ResolvedRequest, pack: PackPointer | None) -> Task[PackContents | None]:
-    """Start to read what the pack holds, where this process has not seen it."""
-    if request.command.session_id is None or pack is None or request.command.beside == "question":
+    """Start to read what the pack holds, where this process has not seen it. It does not say what held in the past."""
+    of_now = request.command.as_of is None and request.command.beside != "question"
+    if request.command.session_id is None or pack is None or not of_now:
         return Known(None)
     keys, cache = scope.keys.of_session(request.command.session_id), scope.ports.caches.of(PACK_CONTENTS)
     known = cache.get(keys)

@@ -18,10 +18,12 @@ from neve.domain.memories.unheld import (
     of_its_words,
     retold,
     unheld_facts,
+    unheld_since,
 )
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.sessions.spans import span_of
 from neve.domain.zones import local_day
+from neve.ports.search import SearchFilter
 from neve.ports.table import Item
 from neve.store import rows
 from neve.usecases.ask.recall.command import ResolvedRequest
@@ -35,9 +37,12 @@ events a memory is of is not known before it is read. Those of the events that w
 _REASONS = {Status.SUPERSEDED: NO_LONGER_HOLDS, Status.INBOX: NOT_CONFIRMED, Status.ARCHIVED: REJECTED}
 
 
-def facts_that_do_not_hold(items: Iterable[Item], gen: int) -> list[Memory]:
-    """Read the facts that do not hold, without rows that this version cannot read."""
-    return unheld_facts(readable({str(item.get("id")): item for item in items}).values(), gen)
+def facts_that_do_not_hold(items: Iterable[Item], gen: int, where: SearchFilter) -> list[Memory]:
+    """Read the facts that do not hold, or did not at the time that the search is about, without rows that this version
+    cannot read."""
+    facts = unheld_facts(readable({str(item.get("id")): item for item in items}).values(), gen, where.holds_at or "")
+    then = where.in_force_at
+    return [one for one in facts if then is None or one.superseded_at is None or one.superseded_at <= then]
 
 
 def readable(items: Mapping[str, Item]) -> dict[str, Memory]:
@@ -150,7 +155,7 @@ class WhatHolds:
             if prompt and not more and one.why not in shown:
                 return None
             newer = one.successor
-            since = newer.observed_at if newer else one.fact.superseded_at or one.fact.observed_at
+            since = newer.observed_at if newer else unheld_since(one.fact)
             return no_longer(local_day(since, self.timezone), newer.text if newer else None)
 
         return tell
