@@ -245,3 +245,46 @@ def test_e12_an_end_before_the_beginning_is_refused_by_its_name(user: Person) ->
     assert refused("POST", "/recall", {"query": "x", "as_of": "last month"}) == ["as_of"]
     line = json.dumps({"text": "x", **wrong})
     assert refused("POST", "/memories/import", None, raw=line.encode()) == ["lines[1].valid_until"]
+
+
+@pytest.mark.controls
+def test_e12_a_statement_that_names_its_own_end_is_told_until_then(user: Person, controls: Controls) -> None:
+    controls.freeze(NOW)
+    user.open("s1", user_meta={"timezone": "Europe/Vienna"})
+    user.append("s1", user_message("Until Friday I am in Rome."), answered())
+    user.append("s1", user_message("My sister plays the cello."), answered())
+    user.observe("s1")
+    user.settle()
+    [fact] = [one for one in user.memories(kind="fact") if "Rome" in one["text"]]
+    midnight = datetime(2026, 12, 4, 23, tzinfo=UTC)
+    assert (fact["valid_until"], fact["holds"]) == (at(midnight), True)
+    user.open("s2", user_meta={"timezone": "Europe/Vienna"})
+    assert "Rome" in user.pack_text("s2") and "cello" in user.pack_text("s2")
+    controls.freeze(midnight - timedelta(seconds=1))
+    assert any("Rome" in hit["text"] for hit in user.recall("Where am I this week, in Rome?")["hits"])
+    controls.freeze(midnight)
+    assert not any("Rome" in hit["text"] for hit in user.recall("Where am I this week, in Rome?")["hits"])
+    by_a_tool = [hit["text"] for hit in user.recall("Rome", mode="tool")["hits"] if "Rome" in hit["text"]]
+    assert by_a_tool and all(text.startswith("[no longer holds since 2026-12-0") for text in by_a_tool)
+    assert f"No longer holds: {fact['text']}" in prompt_of(user, "s2", "Where am I?")
+    user.open("s3", user_meta={"timezone": "Europe/Vienna"})
+    assert "Rome" not in user.pack_text("s3") and "cello" in user.pack_text("s3")
+    assert "Rome" not in prompt_of(user, "s3", "Where am I this week?")
+    then = user.recall("Rome", mode="tool", as_of=at(midnight - DAY))["hits"]
+    assert "Until Friday I am in Rome." in [hit["text"] for hit in then], "unmarked"
+    assert fact["id"] in user.recalled("Rome", mode="tool", sources=["memory"], as_of=at(midnight - DAY))
+
+
+@pytest.mark.controls
+def test_e12_a_model_names_the_last_day_of_a_statement(user: Person, controls: Controls) -> None:
+    controls.freeze(NOW)
+    user.open("s1", user_meta={"timezone": "America/New_York"})
+    user.append("s1", user_message("Sono a Roma fino a venerdì, e poi torno."), answered())
+    line = {"text": "🟡 User is in Rome until Friday (meaning 2026-12-04)", "seq_from": 1, "seq_to": 1}
+    fact = {"text": "User is in Rome.", "category": "EVENT", "importance": 3, "by": "user_stated"}
+    other = {**fact, "text": "User returns afterwards.", "valid_until": "some day"}
+    facts = [{**fact, "valid_until": "2026-12-04"}, other]
+    controls.script({"has_memory": True, "observations": [line], "facts": facts}, purpose="observe")
+    user.observe("s1")
+    kept = {one["text"]: one.get("valid_until") for one in user.memories(kind="fact")}
+    assert kept == {"User is in Rome.": "2026-12-05T05:00:00.000Z", "User returns afterwards.": None}

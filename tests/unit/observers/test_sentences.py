@@ -20,7 +20,8 @@ for line in (FOLDER / "sentences.jsonl").read_text(encoding="utf-8").splitlines(
 
 
 def made_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Lines, the events of each, the memories that are cited, and facts with what they do to those that were known."""
+    """Lines, the events of each, the memories that are cited, and facts with what they do to those that were known, and
+    when they end."""
     said = [{"by": "user", "text": row["said"]}] if isinstance(row["said"], str) else row["said"]
     at, first = f"{row['day']}T09:30:00.000Z", row.get("first", 1)
     events = [
@@ -44,6 +45,7 @@ def made_of(row: dict[str, Any]) -> dict[str, Any]:
     return {
         "lines": [line.text for line in found.lines],
         "facts": facts,
+        "until": [one.valid_until for one in found.facts if one.valid_until],
         "cited": list(found.used_memory_ids),
         "seqs": seqs if any(one != [first, first] for one in seqs) else [],
     }
@@ -52,6 +54,6 @@ def made_of(row: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("shows", ROWS)
 def test_each_sentence_leaves_its_lines_and_facts(shows: str) -> None:
     for row in ROWS[shows]:
-        assert {"said": row["said"], **made_of(row)} == {"cited": [], "seqs": []} | {
-            key: row[key] for key in ("said", "lines", "facts", "cited", "seqs") if key in row
+        assert {"said": row["said"], **made_of(row)} == {"cited": [], "seqs": [], "until": []} | {
+            key: row[key] for key in ("said", "lines", "facts", "cited", "seqs", "until") if key in row
         }

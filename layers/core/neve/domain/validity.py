@@ -7,6 +7,9 @@ from typing import Protocol
 
 from neve.domain.errors import invalid
 
+LAST_YEAR = 2200
+"""The last year that a call takes in a time."""
+
 
 class Valid(Protocol):
     """A row that says from when on it holds, and until when; None: always."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
 from zoneinfo import ZoneInfo
 
-from neve.domain.times import parse
+from neve.domain.times import iso, parse
 
 _NOT_IANA = frozenset({"localtime", "posixrules", "Factory"})
 _OTHER_CLOCKS = ("posix/", "right/")
@@ -42,6 +42,12 @@ def local_time(stored: str, tz: ZoneInfo) -> datetime:
         return at.astimezone(tz)
     except OverflowError:
         return at
+
+
+def day_end(day: str, timezone: str) -> str:
+    """Give the stored time at which a local day (``2026-03-10``) is over: midnight behind it."""
+    behind = date.fromisoformat(day) + timedelta(days=1)
+    return iso(datetime.combine(behind, time.min, zone(timezone)))
 
 
 def local_day(stored: str, timezone: str) -> str:

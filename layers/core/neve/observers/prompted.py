@@ -26,6 +26,7 @@ from neve.domain.reflect import prompt as reflection_prompt
 from neve.domain.reflect.night_limits import MAX_ANSWER_S
 from neve.domain.reflect.prompt import ReflectionRow, read_rows, reflection_schema
 from neve.domain.tokens import estimate, trim_to
+from neve.domain.zones import day_end
 from neve.observing import (
     Condensed,
     CondensedRow,
@@ -371,6 +372,7 @@ def _observed(answer: ReadAnswer, given: PassInput, asking: _Asking) -> Observed
             fact.target_id,
             fact.seq_from,
             fact.seq_to,
+            valid_until=day_end(fact.valid_until, given.timezone) if fact.valid_until else None,
         )
         for fact in answer.facts
     )

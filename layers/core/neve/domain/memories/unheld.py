@@ -39,6 +39,8 @@ _DENIES = re.compile(
     re.I,
 )
 _TWO_CLAUSES = re.compile(r";|\b(?:and|but)\s+(?:user|they|i|we|he|she)\b", re.I)
+_RESOLVED = re.compile(r"\(meaning [^()]*\)")
+"""A date as an observer writes it behind the words that were said."""
 _SIGNS_BEFORE = re.compile(r"[^\w\[(\"'“]*")
 
 
@@ -172,8 +174,8 @@ def retold(
 
 def of_its_words(text: str, session: str | None, span: Span | None, fact: Memory) -> bool:
     """Say whether a text that was made of ``span`` of a session's log says what a fact says that was drawn from it."""
-    wanted = _content(fact.text)
-    return _is_of(fact, session, span) and 2 * len(wanted & _content(text)) >= len(wanted)
+    wanted = _said(fact.text)
+    return _is_of(fact, session, span) and 2 * len(wanted & _said(text)) >= len(wanted)
 
 
 def _is_of(fact: Memory | None, session: str | None, span: Span | None) -> bool:
@@ -198,10 +200,10 @@ def _share(fact: Memory, session: str | None, span: Span | None, *, reply: bool)
 
 
 def _says(sentence: str, one: Unheld, share: float, of_successor: bool) -> bool:
-    wanted, held = _content(one.fact.text), _content(sentence)
+    wanted, held = _said(one.fact.text), _said(sentence)
     if not wanted or not held or (_PAST.search(sentence) and not _PAST.search(one.fact.text)):
         return False
-    newer = _content(one.successor.text) if one.successor else frozenset()
+    newer = _said(one.successor.text) if one.successor else frozenset()
     if of_successor and len(held & newer) * len(wanted) >= len(held & wanted) * max(len(newer), 1):
         return False
     own = wanted - newer
@@ -213,8 +215,8 @@ def _says_nothing_else(sentence: str, one: Unheld, said: Sequence[Unheld]) -> bo
     its whole sentence along. Of a fact of two clauses it is not known which one was meant."""
     if one.why is not Status.SUPERSEDED:
         return True
-    return not _TWO_CLAUSES.search(one.fact.text) and _content(sentence) <= frozenset().union(
-        *(_content(other.fact.text) for other in said)
+    return not _TWO_CLAUSES.search(one.fact.text) and _said(sentence) <= frozenset().union(
+        *(_said(other.fact.text) for other in said)
     )
 
 
@@ -223,6 +225,11 @@ def _marked(sentence: str, marks: Sequence[str]) -> str:
     before = _SIGNS_BEFORE.match(sentence)
     at = before.end() if before else 0
     return sentence[:at] + "".join(f"{mark} " for mark in marks) + sentence[at:]
+
+
+def _said(text: str) -> frozenset[str]:
+    """Give the content words as they were said: a message has no resolved dates."""
+    return _content(_RESOLVED.sub("", text))
 
 
 @lru_cache(maxsize=_CACHED_TEXTS)

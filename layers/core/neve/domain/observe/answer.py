@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from datetime import date
 from functools import cache
 from typing import Annotated, Any, Literal, TypeVar, get_origin
 
@@ -20,6 +21,7 @@ from neve.domain.observe.facts import MAX_FACTS
 from neve.domain.observe.lines import MAX_LINES, MIN_LINES
 from neve.domain.records.memories import Category
 from neve.domain.tokens import estimate
+from neve.domain.validity import LAST_YEAR
 
 SHORT_CHARACTERS = 500
 """The most characters that are kept of a task, a continuation or a title."""
@@ -47,6 +49,16 @@ def _as_number(given: Any) -> Any:
 
 Seq = Annotated[int, BeforeValidator(_as_number)]
 """The number of an event."""
+
+
+def _as_day(given: str | None) -> str | None:
+    """Read a day, be it with a time behind it; None for what is none, or too far off: a fact is kept without its
+    end."""
+    try:
+        day = date.fromisoformat((given or "").strip()[:10])
+    except ValueError:
+        return None
+    return day.isoformat() if day.year < LAST_YEAR else None
 
 
 def _as_list(given: Any) -> Any:
@@ -100,6 +112,9 @@ class FactEntry(AnswerForm):
     target_id: Text | None = Field(default=None, description="The shown memory that the relation is about.")
     seq_from: Seq | None = Field(default=None, description="Number of the first event that the fact is drawn from.")
     seq_to: Seq | None = Field(default=None, description="Number of the last event that the fact is drawn from.")
+    valid_until: Annotated[Text | None, AfterValidator(_as_day)] = Field(
+        default=None, description="Only if the statement names its own end: the last day on which it holds, 2026-03-13."
+    )
 
 
 Entry = TypeVar("Entry", bound=AnswerForm)

@@ -14,6 +14,7 @@ from neve.domain.observe.trust import SaidHere, is_of_a_tool, trust_of_lines
 from neve.domain.records.memories import By, Category, Relation, Trust
 from neve.domain.records.sessions import Event, EventType
 from neve.domain.sessions.transcript import event_text
+from neve.domain.times import iso, parse
 from neve.domain.words import content_words
 
 MAX_FACTS = 10
@@ -29,7 +30,8 @@ _SUBJECT = frozenset({"user"})
 @dataclass(frozen=True, slots=True)
 class ProposedFact:
     """A fact as an observer proposes it. ``seq_from``, ``seq_to`` None: it did not say where. ``also``: further
-    memories whose place it takes, beside ``target_id``."""
+    memories whose place it takes, beside ``target_id``. ``valid_until``: when it ends, in stored form, where it says so
+    itself."""
 
     text: str
     category: Category
@@ -40,6 +42,7 @@ class ProposedFact:
     seq_from: int | None = None
     seq_to: int | None = None
     also: tuple[str, ...] = ()
+    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,7 @@ class StatedFact:
     remembered: bool
     observed_at: str
     also: tuple[str, ...] = ()
+    valid_until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ def facts_up_to(facts: Sequence[StatedFact], covered_to: int) -> list[StatedFact
 
 def _split(fact: ProposedFact) -> list[ProposedFact]:
     first, *others = statements(fact.text) or [""]
-    further = replace(fact, relation="new", target_id=None, also=())
+    further = replace(fact, relation="new", target_id=None, also=(), valid_until=None)
     return [replace(fact, text=first), *(replace(further, text=text) for text in others)] if first else []
 
 
@@ -140,6 +144,7 @@ def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said
         by = "assistant"  # who tells it is the assistant, of what a tool said
     asked = any(asks_to_remember(statement) for event in of_user for statement in statements(event_text(event)))
     last = within[-1] if within else said.events[-1]
+    until = fact.valid_until if fact.valid_until and fact.valid_until > iso(parse(last.created_at)) else None
     return StatedFact(
         text=fact.text,
         category=fact.category,
@@ -153,4 +158,5 @@ def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said
         remembered=asked,
         observed_at=last.created_at,
         also=fact.also,
+        valid_until=until,
     )

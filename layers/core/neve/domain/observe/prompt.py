@@ -17,8 +17,8 @@ from neve.domain.sessions.frames import set_apart
 from neve.domain.sessions.transcript import images_of, render_event
 from neve.domain.zones import local_time, zone
 
-PROMPT_VERSION = "2"
-"""The version of ``SYSTEM`` and the tool. 2: facts have a range, and a source."""
+PROMPT_VERSION = "3"
+"""The version of ``SYSTEM`` and the tool. 2: facts have a range, and a source. 3: and an end."""
 TOOL_NAME = "record_observations"
 TOOL_DESCRIPTION = "Hand in what is worth remembering from the new events. Called exactly once."
 
@@ -111,6 +111,8 @@ result that changed something or that a decision rests on.
   relation says how it stands to the shown memories: new, reinforces (says the same), updates (the state has
   changed), contradicts (both cannot be true); for the last three name the memory in target_id. Compare with the
   shown facts of the same category before you call one new.
+  valid_until is for a statement that names its own end ("until Friday I am in Rome", "for the next two weeks"): the
+  last day on which it holds, resolved as above, such as 2026-03-13. Leave it out of every other fact.
 """
 
 

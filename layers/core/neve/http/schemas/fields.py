@@ -14,6 +14,7 @@ from neve.domain import metadata
 from neve.domain.ids import IDENTIFIER, MEMORY_ID, NAME, NAME_RULE, as_name
 from neve.domain.sessions.frames import one_line
 from neve.domain.times import iso, parse
+from neve.domain.validity import LAST_YEAR
 from neve.domain.zones import is_zone
 
 NAMES = frozenset({"user_id", "session_id"})
@@ -21,7 +22,7 @@ NAMES = frozenset({"user_id", "session_id"})
 PATH_IDS = dict.fromkeys(("memory_id", "item_id"), f"{IDENTIFIER}|{MEMORY_ID}") | dict.fromkeys(NAMES, NAME)
 """Grammars of ids in a path that are not ``IDENTIFIER`` alone: what another memory store gave out may begin with - or
 _, also where it waits in the inbox."""
-FIRST_YEAR, LAST_YEAR = 1970, 2200
+FIRST_YEAR = 1970
 MAX_CURSOR = 4096
 """Characters. A path of 900 quotes takes 1,800 signs in JSON, and with its digest 2,424 in base64."""
 

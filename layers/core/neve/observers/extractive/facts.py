@@ -6,16 +6,19 @@ that it denies."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import lru_cache
 
 from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
+from neve.domain.times import iso
 from neve.observers.extractive.candidates import Line
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
 from neve.observers.extractive.english.clauses import whole_clauses, with_subject
+from neve.observers.extractive.english.ends import end_of
 from neve.observers.extractive.english.person import about, as_said
 from neve.observers.extractive.english.sentences import sentences
 from neve.observers.extractive.life.endings import ends, slots_left_empty
@@ -33,7 +36,7 @@ _MARKS = re.compile(r"^(?:🔴|🟡|🟢|✅)\s*")
 class Recognised:
     """``text``: as it is kept; ``says``: as the forms read it, in the third person. ``who``: whom it is about, where
     the form says it. ``slots``: what it fills, or says that nothing fills any more; ``updates``: whether it takes the
-    place of what filled them."""
+    place of what filled them. ``until``: when it ends, in stored form, where it says so."""
 
     text: str
     says: str
@@ -42,6 +45,7 @@ class Recognised:
     importance: int
     slots: tuple[str, ...] = ()
     updates: bool = True
+    until: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +59,22 @@ class _Shown:
     fact: Recognised | None
 
 
-def facts_of(lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iterable[str]) -> list[ProposedFact]:
+def facts_of(
+    lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iterable[str], said_at: Mapping[int, datetime]
+) -> list[ProposedFact]:
     """Propose facts of the lines that are the user's own, each slot once, as it was filled last; then the shown facts
-    that were said again. ``restated``: ids of prior memories."""
+    that were said again. ``restated``: ids of prior memories; ``said_at``: the local times of the events, by seq."""
     facts = sorted((row for row in prior if row.kind is Kind.FACT), key=lambda row: row.observed_at)
     shown = {row.id: _shown(row.id, row.text) for row in facts}
     found: dict[str, tuple[_Shown, ProposedFact]] = {}
     for line in lines:
         for text in _statements(line):
             of_pass = [one for one, _ in reversed(found.values())]
-            fact = _recognise_statement(text, line, [*reversed(shown.values()), *of_pass])
+            end = end_of(text, said_at[line.seq_to])
+            fact = _recognise_statement(text, line, [*reversed(shown.values()), *of_pass], has_end=end is not None)
             if fact is None:
                 continue
+            fact = replace(fact, until=iso(end) if end else None)
             relation, target, also = _relations(fact, list(reversed(shown.values())))
             beside = [one for one, other in found.values() if target and other.target_id == target]
             if fact.who is None and any(one.fact and one.fact.who for one in beside):
@@ -135,10 +143,10 @@ def _corrected_one(text: str, known: Iterable[_Shown]) -> _Shown | None:
     return next((one for one in known if one.id and adds_nothing(said, content_of(one.says))), None)
 
 
-def _recognise_statement(text: str, line: Line, known: Sequence[_Shown]) -> Recognised | None:
+def _recognise_statement(text: str, line: Line, known: Sequence[_Shown], *, has_end: bool) -> Recognised | None:
     """Recognise the fact that a statement holds. One that denies or ends a known fact has the category of that fact,
-    and says what there is in its place."""
-    fact, says = _recognised(text, event=line.mark == "✅", asked=line.asked), _reading(text)
+    and says what there is in its place. ``has_end``: it says when it ends."""
+    fact, says = _recognised(text, event=line.mark == "✅", asked=line.asked, has_end=has_end), _reading(text)
     stance = stance_of(says)
     if fact and fact.who not in (None, line.speaker):
         return None
@@ -158,9 +166,9 @@ def _recognise_statement(text: str, line: Line, known: Sequence[_Shown]) -> Reco
 
 
 @lru_cache(maxsize=TEXT_CACHE_SIZE)
-def _recognised(text: str, *, event: bool, asked: bool = False) -> Recognised | None:
+def _recognised(text: str, *, event: bool, asked: bool = False, has_end: bool = False) -> Recognised | None:
     """Read the fact that a statement holds. ``event``: it tells of something that happened. ``asked``: it was asked to
-    be remembered."""
+    be remembered. ``has_end``: it says when it ends."""
     bare, says = _unmarked(text), _reading(text)
     text = bare if spoken_in(bare) else _kept(says)
     if said := said_in(says):
@@ -168,7 +176,7 @@ def _recognised(text: str, *, event: bool, asked: bool = False) -> Recognised | 
         importance = max(said.form.importance, 4 if asked else 1)
         updates = not said.form.many or tells_of_a_change(says)
         return Recognised(text, says, said.who, said.form.category, importance, slots, updates)
-    if event and _DATED.search(says):
+    if has_end or (event and _DATED.search(says)):
         return Recognised(text, says, None, "EVENT", 3)
     return Recognised(text, says, None, "BIOGRAPHY", 4) if asked else None
 
@@ -211,7 +219,8 @@ def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str 
         if old.fact and not set(fact.slots).isdisjoint(old.fact.slots):
             if adds_nothing(content_of(fact.says), content_of(old.says)):
                 return "reinforces", old.id
-            if fact.updates:
+            passes = fact.until is not None and not adds_nothing(content_of(old.says), content_of(fact.says))
+            if fact.updates and not passes:  # what holds for a while ends nothing that lasts
                 return "updates", old.id
     for old in shown:
         if old.id and old.fact and old.fact.slots and ends(fact.says, old.fact.slots, old.says):
@@ -226,4 +235,5 @@ def _proposed(
     seqs: tuple[int | None, int | None],
     also: tuple[str, ...] = (),
 ) -> ProposedFact:
-    return ProposedFact(fact.text, fact.category, fact.importance, "user_stated", relation, target, *seqs, also)
+    said = (fact.text, fact.category, fact.importance)
+    return ProposedFact(*said, "user_stated", relation, target, *seqs, also, fact.until)

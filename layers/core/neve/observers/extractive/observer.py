@@ -7,6 +7,7 @@ from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Filed
 from neve.domain.observe.lines import earlier, within_tokens
+from neve.domain.zones import local_time, zone
 from neve.observers.extractive.candidates import scene_at
 from neve.observers.extractive.company import among_people
 from neve.observers.extractive.facts import facts_of
@@ -63,12 +64,13 @@ class ExtractiveObserver:
         observed = [ObservedLine(line.shown, line.seq_from, line.seq_to) for line in found.lines]
         room = within_tokens(observed, given.output_cap, given.events)
         covered_to = earlier(found.covered_to, room.covered_to)
+        said_at = {event.seq: local_time(event.created_at, zone(given.timezone)) for event in given.events}
         return Observed(
             has_memory=bool(room.lines),
             lines=room.lines,
             model=NAME,
             used_memory_ids=found.restated,
-            facts=() if people else tuple(facts_of(found.lines, given.prior, found.restated)),
+            facts=() if people else tuple(facts_of(found.lines, given.prior, found.restated, said_at)),
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),
             calls=0,

@@ -79,6 +79,11 @@ def annotate(text: str, today: date) -> Dated:
     return Dated(annotated, found)
 
 
+def is_date(text: str, first: int, end: int) -> bool:
+    """Say whether a part of a statement is a date that is resolved, and nothing else."""
+    return _PHRASE.fullmatch(text, first, end) is not None
+
+
 def speaks_of_past(text: str) -> bool:
     """Say whether the first thing that a statement's verbs tell about is over."""
     if _FUTURE.search(text):

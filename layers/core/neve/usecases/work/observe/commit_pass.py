@@ -177,6 +177,7 @@ class PassCommit:
             target_id=fact.target_id,
             also=fact.also,
             remembered=fact.remembered,
+            valid_until=fact.valid_until,
             observed_at=iso(parse(fact.observed_at)),
             timezone=timezone,
         )
