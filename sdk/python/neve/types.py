@@ -181,6 +181,10 @@ class ChangedView(TypedDict):
     metadata: NotRequired[dict[str, str]]
     never_recall: bool
     """Neither packed nor recalled, whatever its status."""
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    holds: bool
+    """Whether now is between the two: what does not hold is neither packed nor recalled."""
     written_by: NotRequired[WrittenBy]
     """`model`: a model wrote it with a tool."""
     fingerprint: str
@@ -459,6 +463,10 @@ class CreateBody(TypedDict):
     """Labels of the caller's own."""
     never_recall: NotRequired[bool]
     """Listed, but neither packed nor recalled."""
+    valid_from: NotRequired[str]
+    """From when on it holds; default always."""
+    valid_until: NotRequired[str]
+    """Until when it holds, that moment not included; behind `valid_from`. Default always."""
     observed_at: NotRequired[str]
     """When it was said or true; default now."""
 
@@ -568,6 +576,10 @@ class DocumentHeadView(TypedDict):
     """When it was last drawn from a conversation."""
     importance: int
     status: str
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    holds: bool
+    """Whether now is between the two: what does not hold is neither packed nor recalled."""
     supersedes: list[str]
     """Paths."""
     superseded_by: NotRequired[str]
@@ -619,6 +631,10 @@ class DocumentView(TypedDict):
     """When it was last drawn from a conversation."""
     importance: int
     status: str
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    holds: bool
+    """Whether now is between the two: what does not hold is neither packed nor recalled."""
     supersedes: list[str]
     """Paths."""
     superseded_by: NotRequired[str]
@@ -769,6 +785,10 @@ class EvolveDocumentBody(TypedDict):
     """False: changed by people only, never by a model."""
     importance: NotRequired[int]
     status: NotRequired[DocumentStatus]
+    valid_from: NotRequired[Any]
+    """From when on it holds. Empty: always."""
+    valid_until: NotRequired[Any]
+    """Until when it holds. Empty: always."""
     path: str
     """Of the document that is superseded."""
     to: str
@@ -778,7 +798,7 @@ class EvolveDocumentBody(TypedDict):
 
 
 class EvolveMemoryBody(TypedDict):
-    """A field that is absent is as it was."""
+    """A field that is absent is as it was, but for the times between which the old one held."""
 
     text: str
     """What holds now."""
@@ -788,6 +808,10 @@ class EvolveMemoryBody(TypedDict):
     importance: NotRequired[int]
     priority: NotRequired[Priority]
     tags: NotRequired[list[str]]
+    valid_from: NotRequired[str]
+    """From when on the new one holds; default always."""
+    valid_until: NotRequired[str]
+    """Until when the new one holds; default always."""
 
 
 FactDecision: TypeAlias = "Literal['stored', 'reinforced', 'superseded', 'inbox']"
@@ -820,6 +844,10 @@ class FactView(TypedDict):
     metadata: NotRequired[dict[str, str]]
     never_recall: bool
     """Neither packed nor recalled, whatever its status."""
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    holds: bool
+    """Whether now is between the two: what does not hold is neither packed nor recalled."""
     written_by: NotRequired[WrittenBy]
     """`model`: a model wrote it with a tool."""
     fingerprint: str
@@ -1135,6 +1163,10 @@ class ImportLine(TypedDict):
     tags: NotRequired[list[str]]
     metadata: NotRequired[dict[str, Any]]
     never_recall: NotRequired[bool]
+    valid_from: NotRequired[str]
+    """RFC 3339 with an offset; kept in UTC with milliseconds."""
+    valid_until: NotRequired[str]
+    """RFC 3339 with an offset; kept in UTC with milliseconds."""
     written_by: NotRequired[WrittenBy]
     passages: NotRequired[list[PassageLine]]
     provenance: NotRequired[ProvenanceLine]
@@ -1408,6 +1440,10 @@ class MemoryView(TypedDict):
     metadata: NotRequired[dict[str, str]]
     never_recall: bool
     """Neither packed nor recalled, whatever its status."""
+    valid_from: NotRequired[str]
+    valid_until: NotRequired[str]
+    holds: bool
+    """Whether now is between the two: what does not hold is neither packed nor recalled."""
     written_by: NotRequired[WrittenBy]
     """`model`: a model wrote it with a tool."""
     fingerprint: str
@@ -1957,6 +1993,10 @@ class PutBody(TypedDict):
     """False: changed by people only, never by a model."""
     importance: NotRequired[int]
     status: NotRequired[DocumentStatus]
+    valid_from: NotRequired[Any]
+    """From when on it holds. Empty: always."""
+    valid_until: NotRequired[Any]
+    """Until when it holds. Empty: always."""
     text: NotRequired[str]
     """Required for a new document."""
     source_type: NotRequired[str]
@@ -2032,6 +2072,8 @@ class RecallBody(TypedDict):
     rerank: NotRequired[Rerank]
     """Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."""
     debug: NotRequired[bool]
+    as_of: NotRequired[str]
+    """What was in force then, and said by then; default what holds now."""
     session_id: NotRequired[str]
     """Where the message was said: what this session's pack holds is not repeated."""
 
@@ -2072,6 +2114,8 @@ class RecallOptions(TypedDict):
     rerank: NotRequired[Rerank]
     """Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."""
     debug: NotRequired[bool]
+    as_of: NotRequired[str]
+    """What was in force then, and said by then; default what holds now."""
 
 
 class RecallPage(TypedDict):
@@ -2087,6 +2131,8 @@ class RecallRecordView(TypedDict):
     mode: RecallMode
     scope: RecallScope
     session_id: NotRequired[str]
+    as_of: NotRequired[str]
+    """The time that was asked about, where one was named."""
     limit: int
     result_state: ResultState
     budget_ms: int
@@ -2350,6 +2396,8 @@ class SearchBody(TypedDict):
     rerank: NotRequired[Rerank]
     """Who orders the hits; default the policy's. `deep` is `linear` in the mode `prompt`."""
     debug: NotRequired[bool]
+    as_of: NotRequired[str]
+    """What was in force then, and said by then; default what holds now."""
 
 
 class SearchConversationArguments(TypedDict):
@@ -2806,6 +2854,10 @@ class UpdateBody(TypedDict):
     """Takes the place of what is there; `{}` takes all of it away."""
     never_recall: NotRequired[bool]
     """Listed, but neither packed nor recalled."""
+    valid_from: NotRequired[Any]
+    """From when on it holds. Empty: always."""
+    valid_until: NotRequired[Any]
+    """Until when it holds. Empty: always."""
 
 
 class UploadBody(TypedDict):

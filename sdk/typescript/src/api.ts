@@ -1337,6 +1337,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -1372,6 +1374,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -1621,6 +1625,16 @@ export interface components {
             session_id?: string;
             tags?: string[];
             text: string;
+            /**
+             * Format: date-time
+             * @description From when on it holds; default always.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it holds, that moment not included; behind `valid_from`. Default always.
+             */
+            valid_until?: string;
         };
         CreateKeyBody: {
             label?: string;
@@ -1714,6 +1728,8 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1742,6 +1758,8 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
+            valid_from?: string;
+            valid_until?: string;
         };
         DocumentPage: {
             /** @description By path, without their texts. */
@@ -1765,6 +1783,8 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1794,6 +1814,8 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
+            valid_from?: string;
+            valid_until?: string;
         };
         DrainBody: {
             /** @description Only this user; all users of the tenant when absent. */
@@ -1929,8 +1951,12 @@ export interface components {
             text: string;
             /** @description Of the new one. */
             to: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
-        /** @description A field that is absent is as it was. */
+        /** @description A field that is absent is as it was, but for the times between which the old one held. */
         EvolveMemoryBody: {
             category?: components["schemas"]["Category"];
             importance?: number;
@@ -1940,6 +1966,16 @@ export interface components {
             tags?: string[];
             /** @description What holds now. */
             text: string;
+            /**
+             * Format: date-time
+             * @description From when on the new one holds; default always.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when the new one holds; default always.
+             */
+            valid_until?: string;
         };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
@@ -1962,6 +1998,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -1998,6 +2036,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -2318,6 +2358,16 @@ export interface components {
              * @constant
              */
             type?: "memory";
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            valid_until?: string;
             written_by?: components["schemas"]["WrittenBy"];
         };
         ImportView: {
@@ -2554,6 +2604,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2589,6 +2641,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -3173,6 +3227,10 @@ export interface components {
             tags?: string[];
             /** @description Required for a new document. */
             text?: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
         /** @enum {string} */
         Queued: "queued" | "none";
@@ -3216,6 +3274,11 @@ export interface components {
             tokens?: number;
         };
         RecallBody: {
+            /**
+             * Format: date-time
+             * @description What was in force then, and said by then; default what holds now.
+             */
+            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3266,6 +3329,8 @@ export interface components {
             recalls: components["schemas"]["RecallRecordView"][];
         };
         RecallRecordView: {
+            /** @description The time that was asked about, where one was named. */
+            as_of?: string;
             at: string;
             budget_ms: number;
             degraded: components["schemas"]["Degraded"];
@@ -3524,6 +3589,11 @@ export interface components {
         SaidBy: "user_stated" | "user_confirmed" | "human_edit" | "assistant" | "tool";
         /** @description A search, from a session that may be named elsewhere. */
         SearchBody: {
+            /**
+             * Format: date-time
+             * @description What was in force then, and said by then; default what holds now.
+             */
+            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -4025,6 +4095,10 @@ export interface components {
             status?: components["schemas"]["MemoryStatusChange"];
             tags?: string[];
             text?: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
         UploadBody: {
             media_type: components["schemas"]["UploadType"];
@@ -6108,6 +6182,8 @@ export interface operations {
     listMemories: {
         parameters: {
             query?: {
+                /** @description What was in force then, whatever its status is now. */
+                as_of?: string;
                 category?: components["schemas"]["Category"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: string;

@@ -490,6 +490,7 @@ class AsyncRaw(AsyncOperations):
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
         written_by: types.WrittenBy | None = None,
+        as_of: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -512,6 +513,7 @@ class AsyncRaw(AsyncOperations):
                         "metadata": metadata,
                         "never_recall": never_recall,
                         "written_by": written_by,
+                        "as_of": as_of,
                         "limit": limit,
                         "cursor": cursor,
                     }
