@@ -23,7 +23,17 @@ ROWS = [
 ]
 HITS = [("RANK", "rank"), ("ID", "id"), ("SOURCE", "source"), ("KIND", "kind"), ("SCORE", "score"), ("TEXT", "text")]
 ONE = ["id", "rev", "kind", "status", "scope", "session_id", "priority", "importance", "category", "label", "group"]
-ONE += ["tags", "observed_at", "provenance.by", "provenance.trust", "superseded_by", "text"]
+ONE += [
+    "tags",
+    "observed_at",
+    "valid_from",
+    "valid_until",
+    "holds",
+    "provenance.by",
+    "provenance.trust",
+    "superseded_by",
+    "text",
+]
 BATCHES = [("TOKENS", "tokens"), ("CONDENSED TOGETHER", "ids")]
 PRIORITIES = click.Choice(["high", "medium", "low"])
 
@@ -39,6 +49,7 @@ def memory() -> None:
 @click.option("--scope", type=click.Choice(["session", "global"]))
 @click.option("--group")
 @click.option("--tag")
+@click.option("--as-of", metavar="TIME", help="What was in force then.")
 @session
 @limit
 @pass_context
@@ -58,6 +69,8 @@ def list_(context: Context, /, limit: int, **filters: str | None) -> None:
 @click.option("--label")
 @click.option("--group")
 @click.option("--tag", "tags", multiple=True)
+@click.option("--valid-from", metavar="TIME", help="From when on it holds.")
+@click.option("--valid-until", metavar="TIME", help="Until when it holds.")
 @session
 @click.option("--wait", is_flag=True, help="Until its meaning can be searched for.")
 @pass_context
@@ -73,13 +86,13 @@ def add(context: Context, /, wait: bool, tags: tuple[str, ...], **given: Any) ->
 @click.option("--limit", type=click.IntRange(1, 50), default=8, show_default=True, help="Hits at most.")
 @click.option("--mode", type=click.Choice(["tool", "prompt"]), default="tool", show_default=True)
 @click.option("--source", "sources", multiple=True, type=click.Choice(["memory", "document", "event"]))
+@click.option("--as-of", metavar="TIME", help="What was in force then, such as 2026-03-01T00:00:00Z.")
 @session
 @click.option("--debug", is_flag=True, help="With --json: what each leg found and why candidates were dropped.")
 @pass_context
-def recall(context: Context, /, query: str, sources: tuple[str, ...], session_id: str | None, **more: Any) -> None:
+def recall(context: Context, /, sources: tuple[str, ...], **given: Any) -> None:
     """Search for QUERY."""
-    optional = {"session_id": session_id, "sources": list(sources) or None}
-    body = {"query": query, **more} | {name: value for name, value in optional.items() if value is not None}
+    body = {name: value for name, value in (given | {"sources": list(sources) or None}).items() if value is not None}
     found = context.api.json("POST", "/recall", body)
     rows = [row for hit in found.rows("hits") for row in (hit, *_further(hit))]
     output.show(found, as_json=context.as_json, columns=HITS, rows=rows)
@@ -102,6 +115,8 @@ def _further(hit: Answer) -> list[dict[str, str]]:
 @click.option("--label")
 @click.option("--group")
 @click.option("--tag", "tags", multiple=True, help="All of its tags from now on.")
+@click.option("--valid-from", metavar="TIME", help="From when on it holds; empty: always.")
+@click.option("--valid-until", metavar="TIME", help="Until when it holds; empty: always.")
 @if_rev
 @pass_context
 def edit(context: Context, /, memory_id: str, tags: tuple[str, ...], if_rev: int | None, **given: Any) -> None:

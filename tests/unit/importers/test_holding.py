@@ -65,7 +65,6 @@ def test_what_says_that_it_holds_is_taken(
 @pytest.mark.parametrize(
     ("field", "said"),
     [
-        ({"expiration_date": "2100-01-01"}, "1 terms of memories that end later (expiration_date); they are taken"),
         ({"immutable": True}, "1 terms of memories (immutable); they are taken without"),
         ({"metadata": {"source": "crm", "type": "work"}}, "1 metadata of memories (source)"),
     ],
@@ -79,6 +78,24 @@ def test_what_a_line_cannot_say_is_counted(
         ["Plays."],
         [f"left out: {said}"],
     )
+
+
+@pytest.mark.parametrize(
+    ("field", "until"),
+    [
+        ({"expiration_date": "2100-01-01"}, "2100-01-02T00:00:00.000Z"),
+        ({"expiresAt": "2100-01-01T10:00:00+02:00", "valid_until": "2101-01-01"}, "2100-01-01T08:00:00.000Z"),
+        ({"expiration_date": "9999-12-30"}, None),
+        ({"expires_at": None}, None),
+    ],
+    ids=str,
+)
+def test_an_end_that_lies_ahead_is_in_the_line(
+    field: dict[str, Any], until: str | None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "dump").write_text(json.dumps([{"id": "a", "memory": "Plays.", **field}]))
+    assert main(["mem0", str(tmp_path / "dump")]) == 0
+    assert json.loads(capsys.readouterr().out).get("valid_until") == until
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
 """Tells of a record whether what it says still holds at its source: a store keeps in its dump what it no longer shows.
 
-A line of an import holds for good, so what does not is left out, and what will end some day is brought in and said."""
+What does not is left out, and what will end some day ends in the line, too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from neve_cli.importing.reading import LeftOut, Record, moment_of
+from neve_cli.importing.reading import LeftOut, Record, iso, moment_of
 
 _ENDS = re.compile(r"(expir|invalid_?(at|from)|valid_?(until|to)|deleted_?at|archived_?at|superseded_?at|ends?_?at)")
 """Names of fields that hold the moment from which a record does not hold."""
@@ -21,6 +21,8 @@ _BY = re.compile(r"(superseded|replaced|invalidated)_?by")
 _TERMS = re.compile(r"immutable|do_?not|private|confidential|consent|retention|ttl")
 """Names of terms under which a record is kept at its source, which no line of an import has."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_LAST_YEAR = 2200
+"""Of a time that the service takes: what ends later does not end."""
 
 
 def holds(record: Record, left_out: LeftOut) -> bool:
@@ -33,6 +35,18 @@ def holds(record: Record, left_out: LeftOut) -> bool:
             return False
     left_out.update(set(reasons))
     return True
+
+
+def end_of(record: Record) -> str | None:
+    """The first time from which the record does not hold, as a line has it; None where it names none. Raises
+    Malformed."""
+    named = ((_snake(name), value) for name, value in record.items())
+    ends = [_end(value, name) for name, value in named if _is_end(name, value)]
+    return iso(min(ends)) if ends and min(ends).year < _LAST_YEAR else None
+
+
+def _is_end(name: str, value: Any) -> bool:
+    return _ENDS.match(name) is not None and value not in (None, "", []) and not isinstance(value, bool)
 
 
 LEFT = "memories that "
@@ -49,9 +63,8 @@ def _reason(name: str, value: Any) -> str | None:
         return f"{LEFT}no longer hold there ({name}: false)"
     if name in _STATE and isinstance(value, str) and value.lower() not in _GOOD_STATES:
         return f"{LEFT}no longer hold there ({name}: {value[:40]})"
-    if _ENDS.match(name) and not isinstance(value, bool):
-        over = _end(value, name) <= datetime.now(UTC)
-        return f"{LEFT}have expired ({name})" if over else f"terms of memories that end later ({name}); they are taken"
+    if _is_end(name, value) and _end(value, name) <= datetime.now(UTC):
+        return f"{LEFT}have expired ({name})"
     if _TERMS.match(name) and value is not False:
         return f"terms of memories ({name}); they are taken without"
     return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from neve_cli.importing.holding import holds
+from neve_cli.importing.holding import end_of, holds
 from neve_cli.importing.reading import LeftOut, Malformed, Record, first_of, read_records, tags_of, text_of, time_of
 
 KEPT_METADATA = ("type", "category", "topic")
@@ -42,6 +42,7 @@ def mem0_lines(record: Record, left_out: LeftOut, user: str | None = None) -> It
         "group": _short(first_of(record, "app_id", "agent_id")),
         "created_at": time_of(record.get("created_at"), "created_at"),
         "observed_at": time_of(first_of(record, "updated_at", "created_at"), "updated_at"),
+        "valid_until": end_of(record),
     }
     left_out.update(f"metadata of memories ({name})" for name in metadata if name not in KEPT_METADATA)
     yield {name: value for name, value in line.items() if value not in (None, [])}

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from neve_cli.importing.holding import holds
+from neve_cli.importing.holding import end_of, holds
 from neve_cli.importing.reading import LeftOut, Malformed, Record, first_of, tags_of, text_of, time_of
 
 KINDS = ("observation", "reflection", "note", "manual")
@@ -40,7 +40,8 @@ def observation_lines(record: Record, left_out: LeftOut) -> Iterator[Record]:
     """Makes the line of a row; none for one that no longer holds, which is counted. Raises Malformed."""
     line = observation_line(record)
     if holds(record, left_out):
-        yield line
+        end = end_of(record)
+        yield {**line, "valid_until": end} if end else line
 
 
 def observation_line(record: Record) -> Record:

@@ -25,7 +25,8 @@ PIECE_BYTES, PIECE_LINES = 1024 * 1024, 5_000
 """Of one call (docs/rules/memories.md#import)."""
 DOCUMENT_FIELDS = (
     *("text", "name", "summary", "tags", "group", "kind", "always_include", "include_priority", "prompt_label"),
-    *("prompt_hint", "prompt_order", "editable", "source_type", "source_id", "importance"),
+    *("prompt_hint", "prompt_order", "editable", "source_type", "source_id", "importance", "valid_from"),
+    "valid_until",
 )
 ARTIFACTS = "/artifacts/"
 IMPORT_MEMBERS = {"imported", "unchanged", "conflicting", "rejected", "skipped"}
