@@ -624,10 +624,21 @@ FORGOTTEN = replace(
 )
 """Lists of what is to be forgotten, confirmed while others write what they list."""
 
+VALID = Workload(
+    "valid",
+    {"timed": 8, "context": 6, "recall": 4, "append": 3, "observe": 1, "compact": 1, "read_pack": 1, "fresh": 2},
+    _narrow,
+    clients=(2, 3),
+    steps=(8, 14),
+    tenants=("t1",),
+    temper=Temper(skew_s=(0.0,), think_s=(1.0, 20.0, 60.0), visibility_s=(15.0, 75.0)),
+)
+"""What begins and ends while it is packed, recalled and told."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -636,7 +647,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS, FORGOTTEN),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -40,7 +40,7 @@ from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session
 from neve.usecases.work.retract import find_derived, replace_derived
-from tests.simulation.ablations import export, filing, forgetting, recall
+from tests.simulation.ablations import export, filing, forgetting, recall, validity
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
     AnyVersion,
@@ -592,6 +592,9 @@ ABLATIONS = _by_name(
             60,
             forgetting.forgets_what_was_edited,
         ),
+        Ablation("pack of now", "packing what holds when a pack is built", "valid", 60, validity.packs_what_has_ended),
+        Ablation("recall of now", "recalling what holds", "valid", 60, validity.recalls_what_has_ended),
+        Ablation("told end", "telling what of a pack has ended", "valid", 60, validity.tells_of_no_end),
         Ablation("place of an export", "going on where a part ended", "exports", 60, export.starts_over),
         Ablation(
             "waiting retraction",

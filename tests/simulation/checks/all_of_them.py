@@ -31,6 +31,7 @@ from tests.simulation.checks.knowledge import (
     privacy,
     retention,
     retractions,
+    validity,
 )
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ INVARIANTS = (
     *retractions.INVARIANTS,
     *exports.INVARIANTS,
     *forgetting.INVARIANTS,
+    *validity.INVARIANTS,
     *retention.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Protocol, TypeVar
 
 from neve.domain.errors import NeveError
+from neve.domain.times import iso
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.ask.recall.command import BOTH_LEGS
@@ -20,6 +22,7 @@ from tests.simulation.clients.history import (
     PromptGiven,
     RecallGiven,
     RetractGiven,
+    TimedGiven,
 )
 from tests.simulation.clients.pictures import CLIENT_IDS, NO_IMAGE, PNG, RETENTION_S, TOO_LARGE, picture_of
 from tests.simulation.clients.seen import (
@@ -37,6 +40,7 @@ from tests.simulation.clients.seen import (
 )
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.ports import SimPorts
+from tests.simulation.machine.process import START
 from tests.simulation.machine.scheduler import Crashed
 from tests.simulation.machine.workers import Environment
 
@@ -73,6 +77,7 @@ class Api(Protocol):
     def list_memories(self, ports: SimPorts, keys: UserKeys) -> list[SeenMemory]: ...
     def get_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str) -> SeenMemory: ...
     def create_memory(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory: ...
+    def create_timed(self, ports: SimPorts, keys: SessionKeys, given: TimedGiven, local: bool) -> SeenMemory: ...
     def update_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory: ...
     def delete_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int) -> None: ...
     def state_fact(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory: ...
@@ -366,6 +371,18 @@ class Client:
         if did.ok:
             self._known[did.value.id] = did.value.rev
         return did
+
+    def _timed(self) -> None:
+        """What has ended, holds for a while, or is to begin; sometimes asked for at once."""
+        random, now = self._cloud.random, START + timedelta(seconds=self._cloud.scheduler.now_s)
+        begins = random.choice((None, now + timedelta(seconds=random.uniform(-60, 120))))
+        ends = random.choice((None, (begins or now) + timedelta(seconds=random.uniform(1, 240))))
+        text = f"{tag_of(self._keys)} {self._name} keeps {self._cloud.random.choice(WORDS)} {self._next()}"
+        given = TimedGiven(text, iso(begins) if begins else None, iso(ends) if ends else None)
+        local = random.random() < 0.5
+        self._ask("timed", given, lambda ports: self._api.create_timed(ports, self._keys, given, local))
+        if random.random() < 0.5:
+            self._look_for(RecallGiven(text, BOTH_LEGS))
 
     def _fact(self) -> None:
         """One of few statements, in any spelling: clients say the same."""

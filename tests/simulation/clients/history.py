@@ -75,6 +75,19 @@ class RecallGiven:
 
 
 @dataclass(frozen=True)
+class TimedGiven:
+    """A memory that holds between two times, in stored form; None: always on that side."""
+
+    text: str
+    valid_from: str | None
+    valid_until: str | None
+
+    @property
+    def between(self) -> str:
+        return f"from {self.valid_from} until {self.valid_until}"
+
+
+@dataclass(frozen=True)
 class PromptGiven:
     """What a prompt is asked with. ``message`` None: the log ends with what is to be answered."""
 

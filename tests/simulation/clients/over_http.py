@@ -11,7 +11,15 @@ from neve.domain.errors import NeveError
 from neve.domain.sessions.transcript import content_text
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
-from tests.simulation.clients.history import SPEAKER, AppendedEvent, AppendGiven, PromptGiven, RecallGiven, RetractGiven
+from tests.simulation.clients.history import (
+    SPEAKER,
+    AppendedEvent,
+    AppendGiven,
+    PromptGiven,
+    RecallGiven,
+    RetractGiven,
+    TimedGiven,
+)
 from tests.simulation.clients.seen import (
     SeenEvent,
     SeenExport,
@@ -98,6 +106,12 @@ class HttpApi:
 
     def create_memory(self, _: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory:
         body = {"text": text} | ({"session_id": keys.session} if local else {})
+        return _memory(_ask("records", "POST", USER + "/memories", keys, body))
+
+    def create_timed(self, _: SimPorts, keys: SessionKeys, given: TimedGiven, local: bool) -> SeenMemory:
+        times = {"valid_from": given.valid_from, "valid_until": given.valid_until}
+        body = {"text": given.text} | {name: at for name, at in times.items() if at is not None}
+        body |= {"session_id": keys.session} if local else {}
         return _memory(_ask("records", "POST", USER + "/memories", keys, body))
 
     def update_memory(self, _: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory:

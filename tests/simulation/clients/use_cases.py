@@ -47,6 +47,7 @@ from tests.simulation.clients.history import (
     PromptGiven,
     RecallGiven,
     RetractGiven,
+    TimedGiven,
 )
 from tests.simulation.clients.seen import (
     SeenEvent,
@@ -142,6 +143,16 @@ class UseCaseApi:
     def create_memory(self, ports: SimPorts, keys: SessionKeys, text: str, local: bool) -> SeenMemory:
         session = keys.session if local else None
         return _seen(create_memory(_user(ports, keys), NewMemory(text, Kind.MANUAL, session_id=session)))
+
+    def create_timed(self, ports: SimPorts, keys: SessionKeys, given: TimedGiven, local: bool) -> SeenMemory:
+        wanted = NewMemory(
+            given.text,
+            Kind.MANUAL,
+            session_id=keys.session if local else None,
+            valid_from=given.valid_from,
+            valid_until=given.valid_until,
+        )
+        return _seen(create_memory(_user(ports, keys), wanted))
 
     def update_memory(self, ports: SimPorts, keys: UserKeys, memory_id: str, rev: int, text: str) -> SeenMemory:
         return _seen(update_memory(_user(ports, keys), memory_id, MemoryChange({"text": text}), [rev]))
