@@ -36,7 +36,10 @@ def test_a_day_is_over_at_midnight_where_it_was_said() -> None:
         ("User is away for the next three months", "2027-03-03T00:00:00+00:00"),
         ("User is away for the next year", "2027-12-03T00:00:00+00:00"),
         ("User is in Rome till 5 December 2026", "2026-12-06T00:00:00+00:00"),
-        ("User is away through Sunday and tired", "2026-12-07T00:00:00+00:00"),
+        ("Until Friday, User is in Rome", "2026-12-05T00:00:00+00:00"),
+        ("User is in Rome until Friday, staying at the Harbour hotel", "2026-12-05T00:00:00+00:00"),
+        ("User is on call through Sunday, so they can't travel", "2026-12-07T00:00:00+00:00"),
+        ("User is in Rome with Ana and Ben until March 3, 2027, at the latest", "2027-03-04T00:00:00+00:00"),
         ("User walks through the park until Friday", "2026-12-05T00:00:00+00:00"),
         ("User said: We are away until Friday", "2026-12-05T00:00:00+00:00"),
     ],
@@ -58,6 +61,11 @@ def test_the_end_that_is_named(said: str, until: str) -> None:
         "User is in Rome for 2 weeks",
         "User is away for the next 999 years",
         "User is in Rome",
+        "User is vegetarian, but for the next two weeks they are eating fish",
+        "User lives in Lyon and works from Berlin until Friday",
+        "User lives in Lyon, until Friday they are in Rome",
+        "User is in Rome until Friday, their home is in Lyon",
+        "User is in Rome until Friday; they live in Lyon",
     ],
 )
 def test_what_names_no_end_or_none_that_may_be_told(said: str) -> None:

@@ -23,12 +23,24 @@ _FOR_THE_NEXT = re.compile(
 )
 
 
+_JOINS = re.compile(
+    r";|\b(?:and|or|but|although|though|whereas|however|while|yet|otherwise|except|unless)\b", re.IGNORECASE
+)
+_TWO_NAMES = re.compile(r"\b[A-Z][\w'-]* (?:and|or) [A-Z][\w'-]*")
+_BESIDE = re.compile(
+    r"\s*(?:\w+ing|so|because|since|as|which|where|with|at|in|on|for|to|until|till|through|by|\d\S*)\b", re.IGNORECASE
+)
+_OF_A_CLAUSE = 3
+"""Words from which on what stands between commas may be a clause of its own."""
+
+
 def end_of(statement: str, said_at: datetime) -> datetime | None:
     """Return the end of a statement that was made at a local time: that of the day or the period that it names, at
-    midnight there. None where it names none, or one that is over, or tells of the past."""
+    midnight there. None where it names none, or one that is over, or tells of the past, and where it may say something
+    else that lasts: "I'm vegan, but until Friday I eat fish"."""
     spoken = as_said(statement)
     words = spoken[1] if spoken else statement
-    if speaks_of_past(words):
+    if speaks_of_past(words) or _JOINS.search(_TWO_NAMES.sub("", words)):
         return None
     try:
         end = _end_of_span(words, said_at) or _end_of_day(words, said_at)
@@ -39,7 +51,7 @@ def end_of(statement: str, said_at: datetime) -> datetime | None:
 
 def _end_of_span(words: str, said_at: datetime) -> datetime | None:
     found = _FOR_THE_NEXT.search(words)
-    if found is None:
+    if found is None or _says_more(words, found.start()):
         return None
     number, unit = amount(f"{(found['number'] or 'one').lower()} {found['unit'].lower()}")
     today = said_at.date()
@@ -54,10 +66,10 @@ def _end_of_span(words: str, said_at: datetime) -> datetime | None:
 def _end_of_day(words: str, said_at: datetime) -> datetime | None:
     for found in _RESOLVED.finditer(words):
         day = _last_day(found["meaning"]) if is_date(words, *found.span("words")) else None
-        if day is not None:
+        if day is not None and not _says_more(words, found.start()):
             return _midnight_behind(day, said_at)
     written = _WRITTEN.search(words)
-    if written is None:
+    if written is None or _says_more(words, written.start()):
         return None
     iso = written["iso"]
     day = date.fromisoformat(iso) if iso else _day(written["day"].lower(), int(written["year"]))
@@ -81,3 +93,13 @@ def _day(words: str, year: int) -> date:
 
 def _midnight_behind(day: date, said_at: datetime) -> datetime:
     return datetime.combine(day + timedelta(days=1), time.min, said_at.tzinfo)
+
+
+def _says_more(words: str, at: int) -> bool:
+    """Say whether there is another clause between commas than the one in which the end is named ``at`` a place."""
+    parts = words.split(",")
+    own = words.count(",", 0, at)
+    others = [part for n, part in enumerate(parts) if n != own and len(part.split()) >= _OF_A_CLAUSE]
+    if own + 1 < len(parts) and len(words[at:].split(",")[0].split()) == len(parts[own].split()):
+        others = [part for part in others if part is not parts[own + 1]]  # "Until Friday, I'm in Rome"
+    return not all(map(_BESIDE.match, others))
