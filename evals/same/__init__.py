@@ -1,0 +1,1 @@
+"""Counts which of 200 pairs of statements are kept once."""
