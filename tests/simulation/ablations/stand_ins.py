@@ -163,8 +163,8 @@ def unconditional_log() -> list[Patch]:
 class FreePlaces(AnyVersion):
     """And whose facts take their place whoever holds it."""
 
-    def put_fingerprint(self, *given: Any) -> Put:
-        return Put(rows.put_fingerprint(*given).item, Expect.ANY)
+    def put_place(self, *given: Any) -> Put:
+        return Put(rows.put_place(*given).item, Expect.ANY)
 
 
 def overwrites() -> list[Patch]:

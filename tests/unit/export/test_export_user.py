@@ -22,6 +22,7 @@ from neve.store.filings import put_proposal
 from neve.usecases.ask.memories.list_memories import MemoryFilter, get_memory, list_memories
 from neve.usecases.core.memories.replace_rows import Replacement, replace_rows
 from neve.usecases.tell.documents.write_document import write_document
+from neve.usecases.tell.memories.fact_place import place_key
 from neve.usecases.tell.memories.import_memories import ImportedRow, ImportReport, import_memories
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.request_erasure import request_erasure
@@ -163,7 +164,7 @@ def test_memories_come_back_as_they_were(world: RecallWorld) -> None:
     assert (again.imported, again.conflicting, len(again.unchanged)) == ([], [], 5)
     listed, _ = list_memories(world.user("bob"), MemoryFilter(), 10, None)
     assert listed[0].id == "x", "in the order of time"
-    assert world.rows.get(world.user("bob").keys.fingerprint(get_memory(world.user("bob"), "f").fingerprint))
+    assert world.rows.get(place_key(world.user("bob").keys, get_memory(world.user("bob"), "f").text))
 
 
 def test_the_local_day_comes_along(world: RecallWorld) -> None:

@@ -19,6 +19,7 @@ from neve.usecases.core.memories import replace_rows
 from neve.usecases.tell.documents.delete_document import delete_document
 from neve.usecases.tell.inbox.decide import decide_item
 from neve.usecases.tell.inbox.decision import Decision
+from neve.usecases.tell.memories.fact_place import place_key
 from neve.usecases.tell.memories.store_fact import store_fact
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from tests.unit.librarian.library_world import LibraryWorld, answer, change
@@ -123,7 +124,7 @@ def test_a_fact_is_kept_in_other_words(world: LibraryWorld) -> None:
     with pytest.raises(NeveError, match=f"conflict: Memory '{known.id}' is the same statement"):
         say(world, memory.id, "edit", text="the user likes TEA.")
     say(world, memory.id, "edit", text="The user likes bebop.", importance=5)
-    assert world.table.get(world.user().keys.fingerprint(memory.fingerprint)) is None, "a hash of the words before"
+    assert world.table.get(place_key(world.user().keys, memory.text)) is None, "a hash of the words before"
     now = get_memory(world.user(), memory.id)
     assert (now.text, now.importance, now.status, now.provenance.by) == (
         "The user likes bebop.",

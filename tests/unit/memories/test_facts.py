@@ -25,6 +25,7 @@ from neve.usecases.tell.inbox.decision import Decision
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.fact_place import place_key
 from neve.usecases.tell.memories.import_memories import ImportedRow, import_memories
 from neve.usecases.tell.memories.store_fact import store_fact, store_facts
 from neve.usecases.tell.memories.stored_fact import StoredFact
@@ -320,7 +321,7 @@ def test_an_edit_leaves_no_place_that_is_named_by_the_words_before(world: World,
     update_memory(world.user(), fact.id, MemoryChange({"text": NICE}), None)
     delete_memory(world.user(), fact.id, None)
     keys = world.user().keys
-    assert world.table.query(keys.partition, prefix=keys.fingerprint("").sk, limit=10).items == []
+    assert world.table.query(keys.partition, prefix=keys.place("").sk, limit=10).items == []
 
 
 def test_an_edit_leaves_the_place_that_another_fact_has_taken(world: World) -> None:
@@ -345,7 +346,7 @@ def test_a_fact_that_was_put_away_returns_only_to_a_free_place(world: World) -> 
 def test_a_deleted_fact_leaves_nothing_of_its_words(world: World) -> None:
     fact = row(keep(world, LYON))
     delete_memory(world.user(), fact.id, None)
-    assert world.table.get(world.user().keys.fingerprint(fact.fingerprint)) is None
+    assert world.table.get(place_key(world.user().keys, fact.text)) is None
     assert keep(world, LYON).decision == "stored"
 
 

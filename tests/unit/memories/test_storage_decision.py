@@ -87,8 +87,17 @@ def test_what_the_gate_blocks_is_rejected() -> None:
 
 
 def test_what_is_known_is_reinforced() -> None:
-    for found in (verdict(candidate(), same=fact()), verdict(candidate(relation="reinforces"), target=fact())):
+    said = replace(fact(), text="Anna lives in Lyon with Ben.")
+    for found in (verdict(candidate(), same=said), verdict(candidate(relation="reinforces"), target=said)):
         assert (found.decision, found.criteria.novelty) == ("reinforced", False)
+        assert said.id in found.judged.reason
+
+
+def test_a_model_that_takes_two_statements_for_one_is_not_believed() -> None:
+    """Both stand: that they differ does not make one of them wrong."""
+    found = verdict(candidate(relation="reinforces"), target=fact())
+    assert (found.decision, found.criteria.novelty, found.criteria.contradiction) == ("stored", True, "new")
+    assert fact().id in found.judged.reason
 
 
 @pytest.mark.parametrize("relation", ["updates", "contradicts"])

@@ -26,7 +26,7 @@ def memory(name: str, first: int | None = None, last: int | None = None, **more:
         id=name,
         tier=Tier.EPISODIC,
         scope=Scope.SESSION,
-        text=f"about {name}",
+        text=f"about {says}",
         priority=Priority.MEDIUM,
         importance=3,
         fingerprint=says,

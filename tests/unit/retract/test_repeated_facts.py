@@ -31,7 +31,8 @@ from neve.usecases.work.retract.run_retraction import run_retraction
 from tests.unit.world import ScriptedObserver, World
 
 TEA, TRAIN, BUS = "User likes oolong tea.", "User takes the train.", "User takes the bus."
-OOLONG = "oolong tea, that is what I like"
+OOLONG = "oolong is what I like"
+"""Shorter than ``TEA``, which stays as it is."""
 
 
 class Listener(ScriptedObserver):
@@ -200,13 +201,33 @@ def test_words_that_only_the_deleted_message_said_do_not_stand(world: World, edi
 
 
 def test_the_words_of_a_deleted_repetition_leave_the_row(world: World) -> None:
-    tell(world, new(TEA))
-    again = tell(world, f"{OOLONG} from Quillonia :: reinforces {TEA}", "s2")
+    tell(world, new(f"{TEA.removesuffix('.')} at breakfast."))
+    again = tell(world, f"oolong from Quillonia :: reinforces {TEA.removesuffix('.')} at breakfast.", "s2")
     [fact] = facts(world)
-    assert "Quillonia" in str(fact)
+    assert "Quillonia" in str(fact) and "Quillonia" not in fact.text
     begin(world, again, "s2", "deleted")()
     [stored] = facts(world)
     assert (stored.id, stored.rev, stored.occurrences, stored.restatements) == (fact.id, fact.rev, 1, ())
+
+
+@pytest.mark.parametrize("reason", ["edited", "deleted"])
+def test_a_fact_in_the_longer_words_of_a_repetition_is_told_again_in_the_first_ones(world: World, reason: str) -> None:
+    tell(world, new(TEA))
+    again = tell(world, f"User likes oolong tea from Quillonia. :: reinforces {TEA}", "s2")
+    [fact] = facts(world)
+    assert (fact.text, place(fact), fact.occurrences) == ("User likes oolong tea from Quillonia.", ("s2", 1), 2)
+    begin(world, again, "s2", reason)()
+    [stored] = facts(world)
+    assert (stored.text, stored.occurrences, stored.restatements) == (TEA, 1, ())
+    assert reason == "edited" or "Quillonia" not in str(world.memories())
+
+
+def test_a_fact_in_the_longer_words_of_a_repetition_stands_when_the_first_ones_are_taken_back(world: World) -> None:
+    first = tell(world, new(TEA))
+    tell(world, f"User likes oolong tea from Quillonia. :: reinforces {TEA}", "s2")
+    begin(world, first, reason="deleted")()
+    [fact] = facts(world)
+    assert (fact.text, place(fact), fact.occurrences) == ("User likes oolong tea from Quillonia.", ("s2", 1), 1)
 
 
 def test_of_a_session_with_many_repetitions_everything_is_looked_at(

@@ -545,8 +545,8 @@ class UserKeys(Keys):
         """Give the key of the last rev of a memory that was deleted."""
         return Key(self.partition, DELETED_MEMORY + _id_in_key(memory_id))
 
-    def fingerprint(self, sha256: str) -> Key:
-        """Give the key of the row that names the fact whose statement has this fingerprint."""
+    def place(self, sha256: str) -> Key:
+        """Give the key of the row that names the fact of a statement, by a hash of what that says."""
         return Key(self.partition, f"{FINGERPRINT}{sha256}")
 
     @staticmethod

@@ -547,11 +547,11 @@ def deleted_rev(item: Item | None) -> int:
     return item["rev"] if item else 0
 
 
-def put_fingerprint(keys: UserKeys, memory: Memory, current: Item | None) -> Put:
-    """Make the put that notes that ``memory`` is the fact that makes this statement. ``current``: the row as it was
-    read; only one of several writers of the same statement gets past it."""
-    item = _item(keys.fingerprint(memory.fingerprint), "fingerprint", {"memory_id": memory.id})
-    return Put(item, expectation(current["version"] if current else 0), first=version_of(memory.id))
+def put_place(place: Key, memory_id: str, current: Item | None) -> Put:
+    """Make the put that notes that a memory is the fact that makes the statement of this place. ``current``: the row as
+    it was read; only one of several writers of the same statement gets past it."""
+    item = _item(place, "place", {"memory_id": memory_id})
+    return Put(item, expectation(current["version"] if current else 0), first=version_of(memory_id))
 
 
 # --- packs --------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from neve.domain.records.memories import Kind, Memory
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, is_unheld_key
+from neve.usecases.tell.memories.fact_place import place_key
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, row, transactions
 
@@ -57,7 +58,7 @@ def a_fact_is_in_its_place(run: Run) -> Found:
             shown = visible(memory.born_gen, memory.died_gen, gen) and status_at(memory, gen) in _HOLDING
             if memory.kind is not Kind.FACT or not shown:
                 continue
-            place = run.cloud.table.rows.get(keys.fingerprint(memory.fingerprint))
+            place = run.cloud.table.rows.get(place_key(keys, memory.text))
             if place is None or place["memory_id"] != memory.id:
                 yield f"{memory.id}: its place names {place and place['memory_id']}"
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from neve.domain.errors import NeveError
-from neve.domain.memories.text import fingerprint
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Memory, Priority, Status
@@ -29,6 +28,7 @@ from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.evolve_memory import Evolution, evolve_memory
+from neve.usecases.tell.memories.fact_place import place_key
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.work.observe.observe_session import observe_session
@@ -171,7 +171,7 @@ def test_what_a_person_last_wrote_stays_unless_the_reason_is_deleted(
         assert memory.id not in rows_left
         assert job.result["erased"]["verified"] is True
         assert BERN not in {one.text for one in rows_left.values()}
-        assert world.table.get(world.user().keys.fingerprint(fingerprint(BERN))) is None
+        assert world.table.get(place_key(world.user().keys, BERN)) is None
     elif by == "nobody":
         assert rows_left[memory.id].superseded_reason == f"taken back ({reason})"
     else:

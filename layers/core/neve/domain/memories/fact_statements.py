@@ -8,7 +8,16 @@ from dataclasses import replace
 
 from neve.domain.memories.storage_decision import MAY_STATE, confidence_of
 from neve.domain.memories.text import fingerprint, referenced_date
-from neve.domain.records.memories import Memory, Provenance, Scope, Statement, Status
+from neve.domain.records.memories import (
+    BY_A_PERSON,
+    DEFAULT_TRUST,
+    TRUST,
+    Memory,
+    Provenance,
+    Scope,
+    Statement,
+    Status,
+)
 from neve.domain.records.sessions import Span, Spans
 from neve.domain.sessions.spans import meets
 
@@ -79,6 +88,41 @@ def let_in_by(waiting: Memory, origin: Provenance, observed_at: str, *, counts: 
     new = statement_of(origin, observed_at)
     again = tuple(one for one in again if not _same_place(one, new))
     return replace(waiting, provenance=origin, restatements=again, occurrences=waiting.occurrences + counts)
+
+
+def says_it_better(statement: Statement, fact: Memory) -> bool:
+    """Say whether a fact is to stand in the words of a statement of it: a person's words stay, and else the longer
+    ones stand, where whoever said them may state facts and is trusted as much."""
+    if (
+        statement.text is None
+        or statement not in fact.restatements
+        or not _may_state(statement)
+        or fact.status is Status.SUPERSEDED
+    ):
+        return False
+    if any(one.by in BY_A_PERSON and one.text is None for one in statements_of(fact)) or fact.corrected:
+        return False
+    if statement.by in BY_A_PERSON:
+        return True
+    trusted = TRUST.index(statement.trust or DEFAULT_TRUST) <= TRUST.index(fact.provenance.trusted)
+    return trusted and len(statement.text) > len(fact.text)
+
+
+def in_words_of(fact: Memory, statement: Statement, origin: Provenance) -> Memory:
+    """Let a fact stand in the words, at the place and with the trust of one of its statements; what it stood by before
+    is one of the others. ``origin``: of the statement."""
+    text = statement.text or fact.text
+    others = (first_statement(fact), *(one for one in fact.restatements if one != statement))
+    return replace(
+        fact,
+        text=text,
+        fingerprint=fingerprint(text),
+        referenced_date=referenced_date(text),
+        passages=(),
+        provenance=origin,
+        observed_at=statement.observed_at or fact.observed_at,
+        restatements=tuple(_with_words(one, text, fact.text) for one in others),
+    )
 
 
 def with_room_for(fact: Memory, statements: Iterable[Statement], words: str) -> tuple[Statement, ...]:

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Literal
 
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.memories import (
     BY_A_PERSON,
     By,
@@ -25,6 +26,7 @@ from neve.domain.records.memories import (
     Via,
     WrittenBy,
 )
+from neve.domain.same.meaning import may_be_the_same
 from neve.domain.tenants.policy import ReviewMode, WriteTools
 
 Decision = Literal["stored", "reinforced", "superseded", "inbox", "rejected"]
@@ -112,7 +114,7 @@ class Rules:
 
 @dataclass(frozen=True, slots=True)
 class KnownFacts:
-    """The facts that are kept already. ``same``: the fact, active or in the inbox, that says this word for word;
+    """The facts that are kept already. ``same``: the fact, active or in the inbox, that says this, in whatever words;
     ``target``: the active fact that the candidate is said to be about."""
 
     same: Memory | None = None
@@ -152,7 +154,8 @@ def decide(candidate: FactCandidate, known: KnownFacts, rules: Rules, at: str, v
 
 def _criteria(candidate: FactCandidate, known: KnownFacts, rules: Rules) -> Criteria:
     relation: Relation = candidate.relation
-    if relation != "not_checked" and known.target is None:
+    vetoed = relation == "reinforces" and known.target and not may_be_the_same(candidate.text, known.target.text)
+    if relation != "not_checked" and (known.target is None or vetoed):
         relation = "new"
     return Criteria(
         pii=candidate.pii,
@@ -178,15 +181,25 @@ def _decided(
     if not criteria.importance:
         return "rejected", f"Importance {candidate.importance} is below the minimum of {rules.min_importance}."
     if known.same and known.same.status is not Status.INBOX:
-        return "reinforced", "It is known word for word."
-    if criteria.contradiction == "reinforces":
-        return "reinforced", "It says what is known."
+        return "reinforced", _known(candidate, known.same)
+    if criteria.contradiction == "reinforces" and known.target:
+        return "reinforced", f"It says what is known: {known.target.id}."
     held_back = _held_back(candidate, known, rules, criteria, route, at)
     if held_back:
         return ("reinforced", f"It waits in the inbox. {held_back}") if known.same else ("inbox", held_back)
     if candidate.corrects and known.target:
         return "superseded", "It corrects what was known."
-    return "stored", "It is new." if known.same is None else "It was said again."
+    if known.same is not None:
+        return "stored", "It was said again."
+    vetoed = candidate.relation == "reinforces" and known.target is not None
+    return "stored", f"It is new: it is not what {known.target.id} says." if vetoed and known.target else "It is new."
+
+
+def _known(candidate: FactCandidate, same: Memory) -> str:
+    """Tell of a fact that is known which one it is, where the words are others."""
+    if fingerprint(candidate.text) == same.fingerprint:
+        return "It is known word for word."
+    return f"It is known in other words: {same.id}."
 
 
 def _held_back(

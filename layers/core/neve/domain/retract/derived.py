@@ -21,6 +21,7 @@ from neve.domain.memories.made_of import Sources, meets_any, ranges_of
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records.memories import BY_A_PERSON, Kind, Memory, Statement, Status
 from neve.domain.records.sessions import SessionHead, Span, Spans
+from neve.domain.same.meaning import place_of
 from neve.domain.sessions.spans import meets, without
 
 _SHOWN = (Status.ACTIVE, Status.RESOLVED, Status.INBOX)
@@ -312,7 +313,7 @@ def _merge_facts(fact: Memory, same: Memory) -> Memory:
 
 def _said_key(memory: Memory) -> tuple[Kind, str]:
     """Give a key for what a memory says. A fact is kept once, whatever row says it."""
-    return memory.kind, memory.fingerprint if memory.kind is Kind.FACT else memory.id
+    return memory.kind, place_of(memory.text) if memory.kind is Kind.FACT else memory.id
 
 
 def _in_order(memories: Iterable[Memory]) -> tuple[Memory, ...]:

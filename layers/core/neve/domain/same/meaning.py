@@ -22,8 +22,8 @@ from neve.domain.same.vocabulary import (
     IRREGULAR,
     KIN,
     MONTHS,
+    NOBODY,
     NUMBERS,
-    OPENERS,
     PHRASES,
     ROLES,
     WITHOUT_MEANING,
@@ -90,7 +90,7 @@ _HEADS: dict[str, str] = {}
 for _group in GROUPS:
     for _word in _group:
         _HEADS.setdefault(stem(_word), _group[0])
-_KNOWN = frozenset(_HEADS.values()) | KIN | OPENERS | WITHOUT_MEANING
+_KNOWN = frozenset(_HEADS.values()) | KIN | NOBODY | WITHOUT_MEANING | ROLES.keys() | {stem(word) for word in NOBODY}
 _OPPOSITES = frozenset(frozenset(_HEADS.get(stem(word), stem(word)) for word in pair) for pair in ANTONYMS)
 
 
@@ -197,7 +197,7 @@ def _meaning(who: str, plain: str, days: Sequence[str], names: frozenset[str]) -
     return Meaning(
         who,
         frozenset((*terms, *days)),
-        _order(plain, terms, names),
+        _order(plain, terms),
         frozenset(denied),
         frozenset(how),
         figures=figures,
@@ -212,7 +212,9 @@ def _one_wording(plain: str) -> tuple[str, bool]:
     past = _PAST.search(plain) is not None
     plain = _AGENT.sub(lambda found: f" {AGENTS[found['one']]} {found['of']}", plain)
     plain = " ".join(plain.split())
-    for pattern, becomes in PHRASES:
+    for parts, pattern, becomes in PHRASES:
+        if not any(part in plain for part in parts):
+            continue
         plain, changed = pattern.subn(f" {becomes} ", plain)
         plain = " ".join(plain.split()) if changed else plain
     return plain, past
@@ -285,9 +287,9 @@ def _counted(terms: list[str]) -> list[str]:
     return [f"{term} {after}" if term.isdigit() else term for term, after in zip(terms, [*terms[1:], ""], strict=True)]
 
 
-def _order(plain: str, terms: list[str], names: frozenset[str]) -> tuple[str, ...]:
-    """Give the order of what could change places: of names and relatives where something is done, of the user to whom
-    they do it, and of everything where much is joined."""
+def _order(plain: str, terms: list[str]) -> tuple[str, ...]:
+    """Give the order of what could change places: of relatives and what may be names where something is done, of the
+    user to whom they do it, and of everything where much is joined."""
     if _JOINED.search(plain) and len(terms) >= _JOINED_TERMS:
         return tuple(terms)
     said = [word for word in _WORD.findall(plain) if word not in _ARTICLES]
@@ -298,7 +300,9 @@ def _order(plain: str, terms: list[str], names: frozenset[str]) -> tuple[str, ..
         if bare in ("me", "us", "user") and bare == word:
             if people and before not in _BEFORE_A_SUBJECT:
                 people.append("to user")
-        elif (bare in names and before not in _PLACES) or (_head(bare) in KIN and after not in names):
+        elif (_may_be_a_name(bare, after) and before not in _PLACES) or (
+            _head(bare) in KIN and not _may_be_a_name(after, "")
+        ):
             people.append(_head(bare))
     if len(people) < 2:
         return ()
@@ -320,3 +324,11 @@ def _names(said: str) -> Iterator[str]:
             if many or plain in WITHOUT_MEANING or plain in _KNOWN or _head(plain) in _KNOWN:
                 continue
         yield without_accents(plain)
+
+
+def _may_be_a_name(word: str, after: str) -> bool:
+    """Say whether a word may name somebody, however it is written: many write without capitals in chats. One with an
+    "s" is taken for a plural, unless a verb of one person follows."""
+    if not word.isalpha() or word in _KNOWN or _head(word) in _KNOWN:
+        return False
+    return not word.endswith("s") or after.endswith(("s", "ed")) or after in IRREGULAR

@@ -15,13 +15,40 @@ _WITHOUT_MEANING = """
 a an the this that these those it its there here as such so which what when where who whom whose why how if then
 i me my mine myself we us our ours you your they them their theirs themselves user users am is are was were be been
 being isn aren wasn weren do does did doing have has had having get gets got getting gotten go goes going went
-own owns owned and or but also just really very quite absolutely truly definitely certainly strongly deeply especially particularly
-extremely totally actually currently presently now nowadays still already yet please always much lot lots bit kind sort
+own owns owned and or but also just really very quite absolutely truly definitely certainly strongly deeply especially
+particularly extremely totally actually currently presently now nowadays still already yet please always much lot lots
+bit kind sort
 any all both each of to for in on at by with about from into onto through via around within during can could able seem
 seems would name names named call called calls thing things something someone person people everything one ones way
 """
-OPENERS = words("last next since before after first once this every each during until")
-"""Words that begin a sentence and are no names."""
+_NOBODY = """
+last next since before after first second once every until ago later soon again only than not never no none cannot
+time day days week weeks month months year years hour hours minute minutes morning evening afternoon night noon weekend
+spring summer autumn fall winter age number part half side end top place city town country village street road
+take takes taking took eat eats eating come comes coming came give gives giving put puts see sees seeing look looks
+bring brings collect collects collecting support supports support carry meet meets wear wears listen listens watch
+watches tolerate show shows open opens close closes follow follows leave leaves arrive arrives stay stays turn turns
+add adds remove removes change changes plan plans planning order orders send sends share shares join joins miss misses
+sleep sleeps sit sits stand stands walk walks hurt hurts care cares matter matters mean means owe owes lend lends
+loan loans loaned owed visit visits ask asks asked tell tells told say says said know knows known think thinks
+feel feels keep keeps let lets become becomes grow grows happen happens remain remains contain contains include includes
+spend spends cost costs save saves
+system team family house room office school hospital kitchen desk table door window box bag book books letter page word
+words project app service website program file report list test tests version update frontend backend database language
+lesson lessons course class club group band member music song game sport sports ball breakfast lunch dinner bread milk
+sugar salt water tea juice wine beer cheese fish chicken egg eggs fruit apple rice soup salad pizza cake chocolate
+gluten lactose vitamin emoji emojis money bank tax bill budget deadline date event party birthday wedding
+passport visa ticket
+hotel airport station bus train plane boat road map weather sun rain snow tree flower animal bird horse fish garden
+eye eyes ear ears nose mouth tooth teeth head arm leg foot feet back knee heart blood skin stomach surgery medicine
+doctor dentist hospital disease pain colour color red blue green yellow black white grey brown pink orange purple
+good bad new old great nice best better worse small big long short high low hot cold warm early late fast slow easy hard
+important different same favorite full empty free busy ready sure true false right left
+more most less least few many several two three four five six seven eight nine ten
+"""
+NOBODY = words(_NOBODY)
+"""Words that are nobody's name: what a statement has beside its relatives and these may be one, however it is
+written."""
 WITHOUT_MEANING = words(_WITHOUT_MEANING)
 """Words that two statements may differ in and still say the same. Prepositions are among them, and count all the same
 where they tell one part from another: ``ROLES``."""
@@ -189,8 +216,13 @@ _PHRASES = (
     (r"\b(?:mostly|mainly|usually|generally|primarily|typically|normally)\b", "~mostly"),
     (r"\b(?:often|frequently|regularly)\b", "~often"),
 )
-PHRASES = tuple((re.compile(pattern), becomes) for pattern, becomes in _PHRASES)
-"""What is said in several words, in one that stands for it, in this order. A word with ``~`` is how something holds."""
+_LITERAL = re.compile(r"'[a-z]+|[a-z]{2,}")
+PHRASES = tuple(
+    (frozenset(_LITERAL.findall(re.sub(r"\\[a-z]|\?P<\w>|[a-z]\?", " ", pattern))), re.compile(pattern), becomes)
+    for pattern, becomes in _PHRASES
+)
+"""What is said in several words, in one that stands for it, in this order, each with parts of which one is in every
+text that it is found in. A word with ``~`` is how something holds."""
 
 _GROUPS = """
 love like enjoy adore fond fan

@@ -9,7 +9,7 @@ from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
 from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.made_of import evolved_over
-from neve.domain.memories.revised import revised, with_times_of
+from neve.domain.memories.revised import revised
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
@@ -34,7 +34,7 @@ from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.transact import transact
 from neve.usecases.core.privacy.admit import admitted
-from neve.usecases.tell.memories.fact_place import holder_of, one_statement
+from neve.usecases.tell.memories.fact_place import holder_of, one_statement, place_key
 from neve.usecases.tell.memories.memory_to_change import memory_to_change
 
 
@@ -100,9 +100,9 @@ class _Evolve:
         if old.status is not Status.ACTIVE or being_replaced(old):
             raise NeveError("conflict", f"The memory is {old.status}, and only an active one can evolve.")
         new = self._successor(old, iso(now), head.gen)
-        place, holder = holder_of(scope, new.fingerprint) if new.kind is Kind.FACT else (None, None)
-        if holder is not None:
-            new = with_times_of(_said_again(holder, new, iso(now)), new, iso(now), iso(now))
+        place, holder = holder_of(scope, new.text) if new.kind is Kind.FACT else (None, None)
+        if holder is not None and holder.id != old.id:  # else it is reworded, and stays where it is
+            new = _said_again(holder, new, iso(now))
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
@@ -112,7 +112,7 @@ class _Evolve:
             rows.put_memory(keys, gone),
         ]
         if new.kind is Kind.FACT and new.version == 0:
-            ops.append(rows.put_fingerprint(keys, new, place))
+            ops.append(rows.put_place(place_key(keys, new.text), new.id, place))
         ops += self._swap_in_live_list(old, new)
         self.tried = [replace(new, version=new.version + 1)]
         scope.ports.table.write([*ops, *self.beside(self.tried[0])])

@@ -9,8 +9,10 @@ from dataclasses import dataclass, field, replace
 from neve.domain.memories.fact_statements import (
     MAX_REPEATED_FACTS,
     first_statement,
+    in_words_of,
     let_in_by,
     range_of,
+    says_it_better,
     statement_of,
     with_statement,
 )
@@ -31,13 +33,14 @@ from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import being_replaced, born
 from neve.domain.memories.written_memory import WrittenMemory, record_of
 from neve.domain.records.markers import LiveRow
-from neve.domain.records.memories import Kind, Memory, Provenance, Scope, Status, Trust, Via
+from neve.domain.records.memories import Kind, Memory, Provenance, Scope, Statement, Status, Trust, Via
+from neve.domain.same.meaning import place_of
 from neve.domain.times import iso
 from neve.ports.table import Item, Key, WriteOp
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import UserKeys
-from neve.usecases.tell.memories.fact_place import holds
+from neve.usecases.tell.memories.fact_place import holds, place_key
 from neve.usecases.tell.memories.stored_fact import StoredFact
 
 MAX_FOLLOWED = 4
@@ -46,17 +49,17 @@ _TRUST: Mapping[str, Trust] = {"assistant": "assistant", "tool": "tool", "import
 
 
 def rows_of_facts(keys: UserKeys, candidates: Iterable[FactCandidate]) -> list[Key]:
-    """List the rows to read first: the places of the same words, and what the facts are about."""
+    """List the rows to read first: the places of what is said, and what the facts are about."""
     wanted: dict[Key, None] = {}
     for one in candidates:
-        wanted[keys.fingerprint(fingerprint(one.text))] = None
+        wanted[place_key(keys, one.text)] = None
         wanted |= {keys.memory(i): None for i in (one.target_id, *one.also) if i}
     return list(wanted)
 
 
 def with_holders(scope: UserScope, found: Mapping[Key, Item]) -> dict[Key, Item]:
     """Add the facts that say the same, in one more read where there are any."""
-    holders = [scope.keys.memory(str(item["memory_id"])) for item in found.values() if item["type"] == "fingerprint"]
+    holders = [scope.keys.memory(str(item["memory_id"])) for item in found.values() if item["type"] == "place"]
     missing = [key for key in holders if key not in found]
     return {**found, **(scope.ports.table.get_many(missing) if missing else {})}
 
@@ -97,15 +100,17 @@ class FactWrites:
         candidate = replace(candidate, origin=_with_trust(candidate.origin))
         policy = self.scope.policy
         at = candidate.observed_at or now
-        known = KnownFacts(self._same(fingerprint(candidate.text), at), self._target(candidate, at))
+        place = place_of(candidate.text)
+        target = self._target(candidate, at)
+        known = KnownFacts(self._same(place, candidate, target, at), target)
         rules = Rules(policy.min_importance, policy.review_mode, policy.write_tools)
         verdict = decide(candidate, known, rules, at, self.via)
         taken = self._taken(candidate, known, at) if verdict.decision == "superseded" else ()
         row = self._row(candidate, known, verdict, new_id, now, taken)
         if row is not None:
             self._put(row)
-            if row.fingerprint == fingerprint(candidate.text):  # else it says this in other words, in its own place
-                self._holders[row.fingerprint] = row.id
+            if place_of(row.text) == place:  # else it says what it said before, in its own place
+                self._holders[place] = row.id
         if row is not None:
             for old in taken:
                 self._put(superseded(old, by=row.id, reason=verdict.judged.reason, at=now))
@@ -115,10 +120,10 @@ class FactWrites:
         keys = self.scope.keys
         ops: list[WriteOp] = [rows.put_memory(keys, memory) for memory in self.changed.values()]
         for held, memory_id in self._holders.items():
-            item = self.found.get(keys.fingerprint(held))
+            item = self.found.get(keys.place(held))
             memory = self.changed[memory_id]
-            if memory.fingerprint == held and (item is None or item["memory_id"] != memory_id):
-                ops.append(rows.put_fingerprint(keys, memory, item))
+            if place_of(memory.text) == held and (item is None or item["memory_id"] != memory_id):
+                ops.append(rows.put_place(keys.place(held), memory_id, item))
         return ops
 
     def live(self, session: str, live: Sequence[LiveRow]) -> tuple[LiveRow, ...]:
@@ -154,15 +159,18 @@ class FactWrites:
 
     # --- what is known --------------------------------------------------------------------------
 
-    def _same(self, held: str, at: str) -> Memory | None:
-        """Find the fact in the same words; also one that something said later than ``at`` has taken the place of: the
-        statement is one of those that this was said after, and is counted with them."""
-        item = self.found.get(self.scope.keys.fingerprint(held))
+    def _same(self, held: str, candidate: FactCandidate, target: Memory | None, at: str) -> Memory | None:
+        """Find the fact that says the same; also one that something said later than ``at`` has taken the place of: the
+        statement is one of those that this was said after, and is counted with them. Whoever saw a fact, and says that
+        it does not hold in other words, is not told that these are the same."""
+        item = self.found.get(self.scope.keys.place(held))
         memory_id = self._holders.get(held) or (str(item["memory_id"]) if item else None)
         memory = self._memory(memory_id)
-        if memory is None or holds(memory, held):
+        if memory is None or (candidate.corrects and target is not None and target.id == memory.id):
+            return None
+        if holds(memory, held):
             return memory
-        return memory if memory.fingerprint == held and self._said_later(memory, at) else None
+        return memory if place_of(memory.text) == held and self._said_later(memory, at) else None
 
     def _target(self, candidate: FactCandidate, at: str) -> Memory | None:
         """Find the fact that a candidate is about; for a candidate that corrects one that is replaced already, what has
@@ -235,11 +243,19 @@ class FactWrites:
             if verdict.decision == "reinforced":
                 again = replace(again, person_at=now) if candidate.by_a_person else again
                 statement = statement_of(candidate.origin, candidate.observed_at or now, candidate.text)
-                return with_statement(again, statement, counts=self.counts)
+                counted = with_statement(again, statement, counts=self.counts)
+                return self._in_better_words(counted, statement, candidate, now)
             fact = self._let_in(again, candidate, now)
         status = Status.INBOX if verdict.decision == "inbox" else Status.ACTIVE
         takes = (old.id for old in taken)
         return replace(fact, status=status, judged=verdict.judged, supersedes=(*fact.supersedes, *takes))
+
+    def _in_better_words(self, fact: Memory, statement: Statement, candidate: FactCandidate, now: str) -> Memory:
+        """Let the words of a new statement stand for the fact, where they say more, or are a person's."""
+        if not says_it_better(statement, fact):
+            return fact
+        reworded = in_words_of(fact, statement, candidate.origin)
+        return revised(replace(reworded, tokens=self.scope.count(reworded.text)), now)
 
     def _note_repeated(self, fact: Memory, candidate: FactCandidate) -> None:
         here, before = range_of(statement_of(candidate.origin, "")), range_of(first_statement(fact))

@@ -12,12 +12,12 @@ from neve.domain.ids import is_own_memory_id
 from neve.domain.memories.fact_statements import let_in_by
 from neve.domain.memories.live_rows import live_row, lives, no_live_room
 from neve.domain.memories.revised import revised
-from neve.domain.memories.text import fingerprint
 from neve.domain.memories.visibility import born
 from neve.domain.memories.written_memory import SCREENED_FIELDS, WrittenMemory, record_of
 from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Status, Trust
+from neve.domain.same.meaning import place_of
 from neve.domain.times import iso
 from neve.domain.tokens import Counter
 from neve.ports.table import Item, Key
@@ -26,7 +26,7 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.transact import transact
 from neve.usecases.core.privacy.admit import admit, admitted
-from neve.usecases.tell.memories.fact_place import HOLDING, holds
+from neve.usecases.tell.memories.fact_place import HOLDING, holds, place_key
 from neve.usecases.tell.memories.fact_writes import with_holders
 
 BATCH = 24
@@ -134,7 +134,7 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
     keys, now = scope.keys, scope.ports.clock.now()
     markers = [keys.of_session(session).marker for session in sorted({m.session_id for m in lines if m.session_id})]
     memories = dict.fromkeys(keys.memory(str(line.id)) for line in lines)
-    places = dict.fromkeys(keys.fingerprint(fingerprint(line.text)) for line in lines if line.kind is Kind.FACT)
+    places = dict.fromkeys(place_key(keys, line.text) for line in lines if line.kind is Kind.FACT)
     found = scope.ports.table.get_many([keys.head, *markers, *memories, *places])
     found = with_holders(scope, found)
     head = rows.read_head(found.get(keys.head))
@@ -146,7 +146,7 @@ def _import_batch(scope: UserScope, lines: Sequence[ImportedRow]) -> ImportRepor
     if fresh or let_in:
         written = [*_after_deletions(scope, fresh), *let_in]
         puts = [rows.put_memory(keys, memory) for memory in written]
-        puts += [rows.put_fingerprint(keys, memory, found.get(place)) for place, memory in taken.items()]
+        puts += [rows.put_place(place, memory.id, found.get(place)) for place, memory in taken.items()]
         live = [rows.put_marker(keys, marker) for marker in _joined(found, markers, fresh)]
         listed = [rows.put_memory_place(keys, memory) for memory in fresh.values() if not is_own_memory_id(memory.id)]
         guard = rows.guard_user(keys, head, now, written)
@@ -210,7 +210,7 @@ def _places(
     taken: dict[Key, Memory] = {}
     let_in: dict[Key, Memory] = {}
     for memory in [one for one in fresh.values() if one.kind is Kind.FACT and one.status in HOLDING]:
-        place = keys.fingerprint(memory.fingerprint)
+        place = place_key(keys, memory.text)
         same = taken.get(place) or let_in.get(place) or _holder(keys, found, memory)
         if same is None:
             taken[place] = memory
@@ -229,10 +229,10 @@ def _places(
 
 def _holder(keys: UserKeys, found: Mapping[Key, Item], memory: Memory) -> Memory | None:
     """Give the stored fact that says the same."""
-    item = found.get(keys.fingerprint(memory.fingerprint))
+    item = found.get(place_key(keys, memory.text))
     holder = found.get(keys.memory(str(item["memory_id"]))) if item else None
     same = rows.read_memory(holder) if holder else None
-    return same if same and holds(same, memory.fingerprint) else None
+    return same if same and holds(same, place_of(memory.text)) else None
 
 
 def _let_in(waiting: Memory, active: Memory) -> Memory:

@@ -27,6 +27,7 @@ from neve.store.transact import batches, item_bytes, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.core.images.image_objects import IMAGE_BATCH_SIZE, note_removed, remove_images
 from neve.usecases.core.images.shown_images import ShownImages
+from neve.usecases.tell.memories.fact_place import place_key
 from neve.usecases.work.compact.artifacts import artifacts_of
 from neve.usecases.work.export.withdraw_exports import overtaken_exports, withdraw_exports
 from neve.usecases.work.retract.documents.erase_revisions import erase_revisions, with_their_vectors
@@ -203,7 +204,7 @@ class _Erasing:
 
     def _left_places(self, memories: Sequence[Memory]) -> list[WriteOp]:
         """Give the deletions of facts' places: a place is named by a hash of what was said there."""
-        facts = {self.scope.keys.fingerprint(one.fingerprint): one.id for one in memories if one.kind is Kind.FACT}
+        facts = {place_key(self.scope.keys, one.text): one.id for one in memories if one.kind is Kind.FACT}
         places = self.scope.ports.table.get_many(list(facts)) if facts else {}
         own = {memory.id for memory in memories}
         return [Delete(key, Version(row["version"])) for key, row in places.items() if row["memory_id"] in own]

@@ -24,6 +24,7 @@ from neve.store.keys import MEMORY, deleted_memory_id
 from neve.store.memories import memories_of
 from neve.store.partitions import all_rows
 from neve.usecases.core.memories.candidates import READ_BATCH_SIZE
+from neve.usecases.tell.memories.fact_place import place_key
 from neve.usecases.work.retract.retracting import Retracting
 
 SKEW = timedelta(hours=1)
@@ -228,7 +229,7 @@ def _said_elsewhere(fact: Memory, same: Sequence[Memory]) -> Iterator[tuple[Memo
 def _facts_in_their_places(scope: SessionScope, outcome: Consequences) -> set[str]:
     """Give the ids of the facts that are in the places of those that are to come back: one that is older may have been
     edited since to say the same."""
-    places = [scope.keys.fingerprint(fact.fingerprint) for fact in outcome.facts_back]
+    places = [place_key(scope.keys, fact.text) for fact in outcome.facts_back]
     found = scope.ports.table.get_many(places) if places else {}
     return {str(item["memory_id"]) for item in found.values()}
 

@@ -14,6 +14,7 @@ from neve.domain.memories.made_of import whole_range
 from neve.domain.memories.text import observed_date, time_of_day
 from neve.domain.records.memories import EmbeddingState, Kind, Memory, Scope, Status
 from neve.domain.retract.derived import named_by
+from neve.domain.same.meaning import place_of
 from neve.domain.times import iso
 from neve.ports.table import WriteOp
 from neve.scope import SessionScope
@@ -22,7 +23,7 @@ from neve.store.incarnation import still_there
 from neve.store.memories import memories_of
 from neve.store.transact import Rounds, transact
 from neve.usecases.core.memories.replace_rows import BATCH, Replacement, ReplacementBusy, SourcesReplaced, replace_rows
-from neve.usecases.tell.memories.fact_place import holds
+from neve.usecases.tell.memories.fact_place import holds, place_key
 from neve.usecases.work.retract.find_derived import Weighed, by_ids, weigh
 from neve.usecases.work.retract.retracting import REPLACED, Retracting
 
@@ -200,14 +201,14 @@ def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
     """Give the copies of facts their places, so that what is said again is counted on them. Raises SourcesReplaced
     where the same has been said meanwhile: then it stands elsewhere."""
     table, keys, ops = scope.ports.table, scope.keys, list[WriteOp]()
-    facts = {keys.fingerprint(copy.fingerprint): copy for copy in copies if copy.kind is Kind.FACT}
+    facts = {place_key(keys, copy.text): copy for copy in copies if copy.kind is Kind.FACT}
     places = table.get_many(list(facts)) if facts else {}
     holders = {memory.id: memory for memory in by_ids(scope, [str(item["memory_id"]) for item in places.values()])}
     for key, copy in facts.items():
         place = places.get(key)
         holder = holders.get(str(place["memory_id"])) if place else None
-        if holder is None or not holds(holder, copy.fingerprint):
-            ops.append(rows.put_fingerprint(keys, copy, place))
+        if holder is None or not holds(holder, place_of(copy.text)):
+            ops.append(rows.put_place(key, copy.id, place))
         elif holder.id != copy.id:
             raise SourcesReplaced
     return ops

@@ -22,6 +22,7 @@ from neve.store.filings import read_filing
 from neve.store.memories import memories_of
 from neve.usecases.ask.documents.list_documents import heads_below
 from neve.usecases.tell.memories.copies.derived_memories import written_between
+from neve.usecases.tell.memories.fact_place import place_key
 
 MAX_NAMED = 50
 MAX_RANKED = 500
@@ -86,7 +87,7 @@ class _Looking:
 
     def _sessions(self) -> dict[Key, Item]:
         keys = self.scope.keys
-        wanted = [keys.head, keys.fingerprint(self.memory.fingerprint)]
+        wanted = [keys.head, place_key(keys, self.memory.text)]
         for session in self.events:
             at = keys.of_session(session)
             wanted += [at.session_head, at.epoch, at.marker, at.filing]
@@ -121,7 +122,7 @@ class _Looking:
 
     def _ids_of_same_words(self, found: Mapping[Key, Item]) -> list[str]:
         """Give the id of the fact that says it, and of those of the best ranked memories that do."""
-        holder = found.get(self.scope.keys.fingerprint(self.memory.fingerprint))
+        holder = found.get(place_key(self.scope.keys, self.memory.text))
         page = self.scope.ports.table.query(self.scope.keys.partition, index=Index.RANK, limit=MAX_RANKED)
         self.complete &= page.cursor is None
         same = [str(item["id"]) for item in page.items if item["fingerprint"] == self.memory.fingerprint]
