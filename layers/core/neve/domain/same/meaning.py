@@ -54,7 +54,7 @@ _DATES = re.compile(
 )
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(?:([ap])\.?m\b\.?|o'?clock\b)|\b(\d{1,2}):(\d\d)\b")
 _BEFORE_A_UNIT = re.compile(r"(?<=\d)(?=[a-z])")
-_BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our")
+_BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
 _GOT = re.compile(r"(?:\b(?:have|has)|'ve|'s) got\b")
 _WORD = re.compile(r"~\w+|\d+(?:[.,:-]\d+)*|[^\W_]+(?:'[^\W_]+)?|[^\s\w]")
 
@@ -160,11 +160,11 @@ def _bare(meaning: Meaning) -> frozenset[str]:
 def meaning_of(text: str) -> Meaning:
     """Find what a statement says. Of what is not English, or too long, or has no word that carries anything, the words
     in their order are what it says."""
-    said = _DAY_BEHIND.sub("", _REMEMBER.sub("", _MARK.sub("", fold(text))))
+    said = _DAY_BEHIND.sub("", _MARK.sub("", fold(text)))
     who = ""
     if spoken := _SPOKEN.match(said):
         who, said = spoken["who"].casefold(), spoken["said"]
-    who = "" if who == "user" else who
+    who, said = "" if who == "user" else who, _REMEMBER.sub("", said)
     names, plain = frozenset(_names(said)), said.casefold()
     days = [day for part in _MEANS.findall(plain) for day in _DAY.findall(part)]
     if len(text) <= LONGEST and not is_foreign(said):
@@ -207,7 +207,7 @@ def _meaning(who: str, plain: str, days: Sequence[str], names: frozenset[str]) -
 
 def _one_wording(plain: str) -> tuple[str, bool]:
     """Write phrases, dates and times of the day in one way, and say whether it is told as past."""
-    plain = _GOT.sub(" has", _BRITISH.sub(r"\1or", plain))
+    plain = _GOT.sub(" has", one_spelling(plain))
     plain = _BEFORE_A_UNIT.sub(" ", _CLOCK.sub(_time, _DATES.sub(_date, plain)))
     past = _PAST.search(plain) is not None
     plain = _AGENT.sub(lambda found: f" {AGENTS[found['one']]} {found['of']}", plain)
@@ -218,6 +218,11 @@ def _one_wording(plain: str) -> tuple[str, bool]:
         plain, changed = pattern.subn(f" {becomes} ", plain)
         plain = " ".join(plain.split()) if changed else plain
     return plain, past
+
+
+def one_spelling(text: str) -> str:
+    """Write ``favourite`` and ``favorite`` as one word, for comparison only."""
+    return _BRITISH.sub(r"\1or", text)
 
 
 def _date(found: re.Match[str]) -> str:

@@ -8,9 +8,10 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from neve.domain.same.meaning import one_spelling
 from neve.domain.terms import stem
 from neve.observers.extractive.english.vocabulary import any_of, words
-from neve.observers.extractive.sameness import TEXT_CACHE_SIZE, one_spelling
+from neve.observers.extractive.sameness import TEXT_CACHE_SIZE
 
 _DENIAL = re.compile(
     r"^(?P<who>[\w-]+(?:'s)?(?: [\w'-]+){0,5}?)"

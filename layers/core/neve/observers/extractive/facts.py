@@ -14,6 +14,7 @@ from functools import lru_cache
 from neve.domain.memories.statements import statements
 from neve.domain.observe.facts import ProposedFact
 from neve.domain.records.memories import Category, Kind, Relation
+from neve.domain.same.meaning import may_be_the_same, say_the_same
 from neve.domain.times import iso
 from neve.observers.extractive.candidates import Line
 from neve.observers.extractive.denials import Stance, stance_of, without_excuse
@@ -60,10 +61,14 @@ class _Shown:
 
 
 def facts_of(
-    lines: Iterable[Line], prior: Sequence[PriorMemory], restated: Iterable[str], said_at: Mapping[int, datetime]
+    lines: Iterable[Line],
+    prior: Sequence[PriorMemory],
+    restated: Mapping[str, Line],
+    said_at: Mapping[int, datetime],
 ) -> list[ProposedFact]:
     """Propose facts of the lines that are the user's own, each slot once, as it was filled last; then the shown facts
-    that were said again. ``restated``: ids of prior memories; ``said_at``: the local times of the events, by seq."""
+    that were said again, in the words in which they were. ``restated``: lines by ids of prior memories;
+    ``said_at``: local times by seqs."""
     facts = sorted((row for row in prior if row.kind is Kind.FACT), key=lambda row: row.observed_at)
     shown = {row.id: _shown(row.id, row.text) for row in facts}
     found: dict[str, tuple[_Shown, ProposedFact]] = {}
@@ -86,8 +91,16 @@ def facts_of(
             found[fact.text] = _Shown("", fact.text, fact.says, stance_of(fact.says), fact), proposed
     new = [fact for _, fact in found.values()]
     settled = {i for fact in new for i in (fact.target_id, *fact.also)}
-    again = ((i, shown[i].fact) for i in restated if i in shown and i not in settled)
-    return [*new, *(_proposed(old, "reinforces", i, (None, None)) for i, old in again if old)]
+    again = ((shown[i], line) for i, line in restated.items() if i in shown and i not in settled)
+    return [*new, *(_said_again(old, old.fact, line) for old, line in again if old.fact)]
+
+
+def _said_again(old: _Shown, fact: Recognised, line: Line) -> ProposedFact:
+    """Propose a shown fact once more, in the words of the statement that says the same."""
+    same = next((one for one in _statements(line) if say_the_same(one, old.text)), None)
+    new = _recognised(same, event=line.mark == "✅", asked=line.asked) if same else None
+    said = new.text if new else _kept(_reading(same)) if same else fact.text
+    return _proposed(replace(fact, text=said), "reinforces", old.id, (line.seq_from, line.seq_to))
 
 
 def slot_of(text: str) -> str | None:
@@ -217,7 +230,7 @@ def _relation(fact: Recognised, shown: Sequence[_Shown]) -> tuple[Relation, str 
             return "contradicts", old.id
     for old in shown:
         if old.fact and not set(fact.slots).isdisjoint(old.fact.slots):
-            if adds_nothing(content_of(fact.says), content_of(old.says)):
+            if adds_nothing(content_of(fact.says), content_of(old.says)) and may_be_the_same(fact.says, old.says):
                 return "reinforces", old.id
             passes = fact.until is not None and not adds_nothing(content_of(old.says), content_of(fact.says))
             if fact.updates and not passes:  # what holds for a while ends nothing that lasts

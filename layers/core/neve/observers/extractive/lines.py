@@ -4,11 +4,12 @@ before the first event that has no room. Lines are told in the order in which th
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from neve.domain.observe.lines import MAX_LINES
 from neve.domain.records.memories import Kind as MemoryKind
+from neve.domain.same.meaning import may_be_the_same, say_the_same
 from neve.observers.extractive.candidates import Line, Moment, answer_line, moments, statement
 from neve.observers.extractive.classifier import Kind
 from neve.observers.extractive.english.clauses import needs_another
@@ -39,12 +40,12 @@ LEFT_S = 10.0
 
 @dataclass(frozen=True, slots=True)
 class PassLines:
-    """The lines of a pass, the prior memories that its statements restate, and the last event that was done justice to
-    (None = the last of the pass). ``left_out``: seq of the event at which each line begins, of those up to there, that
-    had no room."""
+    """The lines of a pass, the prior memories that its statements restate, by id with the line that does, and the last
+    event that was done justice to (None = the last of the pass). ``left_out``: seq of the event at which each line
+    begins, of those up to there, that had no room."""
 
     lines: tuple[Line, ...]
-    restated: tuple[str, ...]
+    restated: Mapping[str, Line]
     covered_to: int | None
     left_out: tuple[int, ...] = ()
 
@@ -62,36 +63,40 @@ def lines_of_pass(given: PassInput, *, among_people: bool) -> PassLines:
         for line in _lines_of_moment(moment, spoken, notes):
             notes.take(line)
     lines, covered_to, left_out = _within(notes.lines, given)
-    return PassLines(tuple(lines), tuple(notes.restated), read_to if covered_to is None else covered_to, left_out)
+    return PassLines(tuple(lines), notes.restated, read_to if covered_to is None else covered_to, left_out)
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
     """A line of the pass or of a prior memory. ``slot``: of what it fills only one can be true."""
 
+    text: str
     content: Content
     slot: str | None
     row: PriorMemory | None = None
 
     def restates(self, other: _Known) -> bool:
-        return adds_nothing(self.content, other.content)
+        if adds_nothing(self.content, other.content):
+            return may_be_the_same(self.text, other.text)
+        in_part = not self.content.words.isdisjoint(other.content.words)
+        return in_part and what_it_follows(self.text) is None and say_the_same(self.text, other.text)
 
     def is_about(self, other: _Known) -> bool:
         return (self.slot is not None and self.slot == other.slot) or on_one_matter(self.content, other.content)
 
 
 def _content_of_line(text: str, row: PriorMemory | None = None) -> _Known:
-    return _Known(content_of(text), slot_of(text), row)
+    return _Known(text, content_of(text), slot_of(text), row)
 
 
 class _Notes:
-    """The lines so far. ``restated``: ids of prior memories, in the order in which they were said again."""
+    """The lines so far. ``restated``: by id of a prior memory the line that says it again."""
 
     def __init__(self, prior: Sequence[PriorMemory], first_seq: int) -> None:
         self.prior = prior
         self.first_seq = first_seq
         self.lines: list[Line] = []
-        self.restated: dict[str, None] = {}
+        self.restated: dict[str, Line] = {}
         self._contents: list[_Known] = []
         in_time = sorted(prior, key=lambda row: row.observed_at)
         known = [_content_of_line(line, row) for row in in_time for line in row.text.splitlines()]
@@ -106,7 +111,7 @@ class _Notes:
         if before and new.restates(before[-1]):
             return
         if not before and not what_it_follows(line.text) and self._is_known(new):
-            self.restated.update({old.row.id: None for old in self._known if old.row and new.restates(old)})
+            self.restated.update({old.row.id: line for old in self._known if old.row and new.restates(old)})
             return
         self.lines.append(line)
         self._contents.append(new)

@@ -69,7 +69,7 @@ class ExtractiveObserver:
             has_memory=bool(room.lines),
             lines=room.lines,
             model=NAME,
-            used_memory_ids=found.restated,
+            used_memory_ids=tuple(found.restated),
             facts=() if people else tuple(facts_of(found.lines, given.prior, found.restated, said_at)),
             current_task=None if people else current_task(given.events),
             thread_title=None if people else thread_title(given.events),

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from neve.domain.same.meaning import one_spelling
 from neve.domain.terms import stem
 from neve.domain.words import QUERY_STOP_WORDS, is_emoji, plain_words
 from neve.observers.extractive.english.vocabulary import any_of, words
@@ -20,7 +21,6 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 _ENDED = re.compile(r"\bno longer\b|\bany ?more\b|\bany longer\b", re.IGNORECASE)
-_BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
 _EMPTY_WORDS = words("user said correction assistant wants asked today tomorrow yesterday standing wish")
 TEXT_CACHE_SIZE = 4096
 """The same prior memories are shown to pass after pass, and each text has one meaning here."""
@@ -52,11 +52,6 @@ def content_of(text: str) -> Content:
         dates=dates,
         negated=_NEGATION.search(bare) is not None,
     )
-
-
-def one_spelling(text: str) -> str:
-    """Write ``favourite`` and ``favorite`` as one word, for comparison only."""
-    return _BRITISH.sub(r"\1or", text)
 
 
 def adds_nothing(new: Content, old: Content) -> bool:

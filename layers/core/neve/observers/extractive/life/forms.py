@@ -9,9 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from neve.domain.records.memories import Category
+from neve.domain.same.meaning import one_spelling
 from neve.observers.extractive.english.verbs import is_only_past
 from neve.observers.extractive.english.vocabulary import any_of
-from neve.observers.extractive.sameness import one_spelling
 
 _CLOSE = any_of(
     "wife husband partner spouse fiance fiancee girlfriend boyfriend sons? daughters? child children kids? dog cat",

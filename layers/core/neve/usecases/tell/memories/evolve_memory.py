@@ -9,7 +9,7 @@ from neve.domain.errors import NeveError, invalid
 from neve.domain.memories.fact_statements import let_in_by, statement_of, with_statement
 from neve.domain.memories.live_rows import live_row
 from neve.domain.memories.made_of import evolved_over
-from neve.domain.memories.revised import revised
+from neve.domain.memories.revised import revised, with_times_of
 from neve.domain.memories.statements import normalised
 from neve.domain.memories.supersede import superseded
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
@@ -102,7 +102,7 @@ class _Evolve:
         new = self._successor(old, iso(now), head.gen)
         place, holder = holder_of(scope, new.text) if new.kind is Kind.FACT else (None, None)
         if holder is not None and holder.id != old.id:  # else it is reworded, and stays where it is
-            new = _said_again(holder, new, iso(now))
+            new = with_times_of(_said_again(holder, new, iso(now)), new, iso(now), iso(now))
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
         gone = superseded(old, by=new.id, reason=self.evolution.reason, at=iso(now))
         gone = replace(gone, write_id=self.write_id)
