@@ -93,26 +93,22 @@ def let_in_by(waiting: Memory, origin: Provenance, observed_at: str, *, counts: 
 def says_it_better(statement: Statement, fact: Memory) -> bool:
     """Say whether a fact is to stand in the words of a statement of it: a person's words stay, and else the longer
     ones stand, where whoever said them may state facts and is trusted as much."""
-    if (
-        statement.text is None
-        or statement not in fact.restatements
-        or not _may_state(statement)
-        or fact.status is Status.SUPERSEDED
-    ):
+    new = statement in fact.restatements or range_of(statement) is None
+    if statement.text in (None, fact.text) or not new or not _may_state(statement) or fact.status is Status.SUPERSEDED:
         return False
     if any(one.by in BY_A_PERSON and one.text is None for one in statements_of(fact)) or fact.corrected:
         return False
     if statement.by in BY_A_PERSON:
         return True
     trusted = TRUST.index(statement.trust or DEFAULT_TRUST) <= TRUST.index(fact.provenance.trusted)
-    return trusted and len(statement.text) > len(fact.text)
+    return trusted and len(statement.text or "") > len(fact.text)
 
 
 def in_words_of(fact: Memory, statement: Statement, origin: Provenance) -> Memory:
     """Let a fact stand in the words, at the place and with the trust of one of its statements; what it stood by before
     is one of the others. ``origin``: of the statement."""
     text = statement.text or fact.text
-    others = (first_statement(fact), *(one for one in fact.restatements if one != statement))
+    others = (one for one in statements_of(fact) if not _same_place(one, statement))
     return replace(
         fact,
         text=text,

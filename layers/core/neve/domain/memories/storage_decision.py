@@ -52,7 +52,8 @@ _PLAIN = re.compile(r"\b(?:always|never|prefers?)\b", re.IGNORECASE)
 class FactCandidate:
     """One statement as it was proposed, already screened: ``pii`` says what the gate did to it. ``origin``: whose word
     it is and where it was said; its ``trust`` None follows from ``by``. ``relation`` and ``target_id``: what an
-    extractor that saw the neighbours said; ``also``: ids of what else it corrects. ``remembered``: the user asked to
+    extractor that saw the neighbours said; ``also``: ids of what else it corrects. ``keeps_words``: a fact
+    that it says again stays in its own words. ``remembered``: the user asked to
     remember it. ``confidence`` None follows from ``by``. ``scope`` None: the session's with a session, else global.
     ``observed_at``: stored form, None = now. ``timezone``: in which its day is told. ``written_by``: see
     ``Memory``."""
@@ -64,6 +65,7 @@ class FactCandidate:
     relation: Relation = "not_checked"
     target_id: str | None = None
     also: tuple[str, ...] = ()
+    keeps_words: bool = False
     remembered: bool = False
     confidence: float | None = None
     pii: Pii = "clear"

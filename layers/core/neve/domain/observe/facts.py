@@ -31,7 +31,7 @@ _SUBJECT = frozenset({"user"})
 class ProposedFact:
     """A fact as an observer proposes it. ``seq_from``, ``seq_to`` None: it did not say where. ``also``: further
     memories whose place it takes, beside ``target_id``. ``valid_until``: when it ends, in stored form, where it says so
-    itself."""
+    itself. ``keeps_words``: what it says again stays in its words, which the observer reads again."""
 
     text: str
     category: Category
@@ -43,6 +43,7 @@ class ProposedFact:
     seq_to: int | None = None
     also: tuple[str, ...] = ()
     valid_until: str | None = None
+    keeps_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class StatedFact:
     observed_at: str
     also: tuple[str, ...] = ()
     valid_until: str | None = None
+    keeps_words: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,4 +161,5 @@ def _stated_fact(fact: ProposedFact, range_: tuple[int, int], trust: Trust, said
         observed_at=last.created_at,
         also=fact.also,
         valid_until=until,
+        keeps_words=fact.keeps_words,
     )

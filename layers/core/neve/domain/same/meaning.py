@@ -55,6 +55,7 @@ _DATES = re.compile(
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(?:([ap])\.?m\b\.?|o'?clock\b)|\b(\d{1,2}):(\d\d)\b")
 _BEFORE_A_UNIT = re.compile(r"(?<=\d)(?=[a-z])")
 _BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
+_POSSESSIVE = re.compile(r"'s\b")
 _GOT = re.compile(r"(?:\b(?:have|has)|'ve|'s) got\b")
 _WORD = re.compile(r"~\w+|\d+(?:[.,:-]\d+)*|[^\W_]+(?:'[^\W_]+)?|[^\s\w]")
 
@@ -167,7 +168,7 @@ def meaning_of(text: str) -> Meaning:
     who, said = "" if who == "user" else who, _REMEMBER.sub("", said)
     names, plain = frozenset(_names(said)), said.casefold()
     days = [day for part in _MEANS.findall(plain) for day in _DAY.findall(part)]
-    if len(text) <= LONGEST and not is_foreign(said):
+    if len(text) <= LONGEST and not is_foreign(_POSSESSIVE.sub("", said)):
         found = _meaning(who, _MEANS.sub(" ", plain), days, names)
         if found.terms:
             return found

@@ -249,4 +249,4 @@ def _proposed(
     also: tuple[str, ...] = (),
 ) -> ProposedFact:
     said = (fact.text, fact.category, fact.importance)
-    return ProposedFact(*said, "user_stated", relation, target, *seqs, also, fact.until)
+    return ProposedFact(*said, "user_stated", relation, target, *seqs, also, fact.until, keeps_words=True)

@@ -252,7 +252,7 @@ class FactWrites:
 
     def _in_better_words(self, fact: Memory, statement: Statement, candidate: FactCandidate, now: str) -> Memory:
         """Let the words of a new statement stand for the fact, where they say more, or are a person's."""
-        if not says_it_better(statement, fact):
+        if candidate.keeps_words or not says_it_better(statement, fact):
             return fact
         reworded = in_words_of(fact, statement, candidate.origin)
         return revised(replace(reworded, tokens=self.scope.count(reworded.text)), now)

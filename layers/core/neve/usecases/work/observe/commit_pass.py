@@ -176,6 +176,7 @@ class PassCommit:
             relation=fact.relation,
             target_id=fact.target_id,
             also=fact.also,
+            keeps_words=fact.keeps_words,
             remembered=fact.remembered,
             valid_until=fact.valid_until,
             observed_at=iso(parse(fact.observed_at)),
