@@ -55,7 +55,7 @@ _DATES = re.compile(
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(?:([ap])\.?m\b\.?|o'?clock\b)|\b(\d{1,2}):(\d\d)\b")
 _BEFORE_A_UNIT = re.compile(r"(?<=\d)(?=[a-z])")
 _BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
-_POSSESSIVE = re.compile(r"'s\b")
+_POSSESSIVE = re.compile(r"'s\b", re.IGNORECASE)
 _GOT = re.compile(r"(?:\b(?:have|has)|'ve|'s) got\b")
 _WORD = re.compile(r"~\w+|\d+(?:[.,:-]\d+)*|[^\W_]+(?:'[^\W_]+)?|[^\s\w]")
 
@@ -65,6 +65,7 @@ _NEGATION = re.compile(
     r"\b(?:not|no|never|none|nobody|nothing|neither|nor|cannot|\w+n't|un(?:able|willing)|refuses?|avoids?|lacks?"
     r"|doubts?|gone)\b"
 )
+_NO = re.compile(r"not|no|never|none|nobody|nothing|neither|nor|cannot|\w+n't")
 _CLAUSES = re.compile(r"[,;:](?!\d)|\bbut\b|\bthough\b|\balthough\b|\bbecause\b|\bwhile\b|\bso that\b|\s[-–—]\s")
 _JOINED = re.compile(r"\b(?:and|or|while)\b|[,;](?!\d)")
 _RELATIVES = KIN | {word for group in GROUPS if group[0] in KIN for word in group}
@@ -79,12 +80,16 @@ _AGENT = re.compile(
     rf"(?:\b(?:is|am|are|works as)|'m|'s) (?:an?|the) (?P<of>(?:[\w-]+ ){{0,3}}?)(?P<one>{'|'.join(AGENTS)})\b"
 )
 _IS = re.compile(
-    r"\b(?:is|are|am|was|were)\b(?! \w+(?:ing|ed)\b)|'[sm]\b(?! \w+(?:ing|ed)\b)|\b(?:has|have|named|called|where)\b"
+    r"\b(?:is|are|am|was|were)\b(?! \w+(?:ing|ed)\b)|\b(?:i'm|(?:it|that|he|she|there)'s)\b(?! \w+(?:ing|ed)\b)"
+    r"|\b(?:has|have|named|where)\b"
+    r"|\bcalled\b(?! (?:user|my|the|his|her|their|an?)\b)"
     r"|~is\b"
 )
 _ARTICLES = frozenset(("a", "an", "the"))
 _PLACES = words("in at near around by for on to from into with of")
 _BEFORE_A_SUBJECT = words(", ; : and or but that which who where what when how because if while as than with")
+_TURNS = words("off against without except")
+"""Words that turn a statement round by themselves."""
 _ALWAYS_ROLES = words("than before after until since against without except")
 
 _HEADS: dict[str, str] = {}
@@ -92,7 +97,9 @@ for _group in GROUPS:
     for _word in _group:
         _HEADS.setdefault(stem(_word), _group[0])
 _KNOWN = frozenset(_HEADS.values()) | KIN | NOBODY | WITHOUT_MEANING | ROLES.keys() | {stem(word) for word in NOBODY}
-_OPPOSITES = frozenset(frozenset(_HEADS.get(stem(word), stem(word)) for word in pair) for pair in ANTONYMS)
+_OPPOSITES = frozenset(frozenset(_HEADS.get(stem(word), stem(word)) for word in pair) for pair in ANTONYMS) | set(
+    map(frozenset, ANTONYMS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +118,11 @@ class Meaning:
     exact: str = ""
     figures: frozenset[str] = frozenset()
     names: frozenset[str] = frozenset()
+
+    @property
+    def said(self) -> frozenset[str]:
+        """Give all that is said: the terms, and how they hold."""
+        return self.terms | self.how
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -140,6 +152,8 @@ def may_be_the_same(one: str, other: str) -> bool:
     says or is its opposite, where the parts have changed places, or where each has a number, a date or a name that the
     other lacks."""
     here, there = meaning_of(one), meaning_of(other)
+    if here.key == there.key:
+        return True
     if here.who != there.who or (True in here.denied) != (True in there.denied):
         return False
     if ("ended" in here.how) != ("ended" in there.how):
@@ -148,7 +162,9 @@ def may_be_the_same(one: str, other: str) -> bool:
         return False
     if (here.terms != there.terms or here.order != there.order) and _bare(here) == _bare(there) != frozenset():
         return False
-    only_here, only_there = here.terms - there.terms, there.terms - here.terms
+    only_here, only_there = here.said - there.said, there.said - here.said
+    if not _TURNS.isdisjoint(only_here ^ only_there):
+        return False
     return not any(frozenset((a, b)) in _OPPOSITES for a in only_here for b in only_there)
 
 
@@ -161,7 +177,7 @@ def _bare(meaning: Meaning) -> frozenset[str]:
 def meaning_of(text: str) -> Meaning:
     """Find what a statement says. Of what is not English, or too long, or has no word that carries anything, the words
     in their order are what it says."""
-    said = _DAY_BEHIND.sub("", _MARK.sub("", fold(text)))
+    said = _DAY_BEHIND.sub("", _MARK.sub("", " ".join(fold(text).split())))
     who = ""
     if spoken := _SPOKEN.match(said):
         who, said = spoken["who"].casefold(), spoken["said"]
@@ -260,10 +276,12 @@ def _terms(clause: str) -> Iterator[str]:
             role = ""
         elif word.startswith("~"):
             yield word
-        elif bare[:1].isalnum() and bare not in WITHOUT_MEANING and not _NEGATION.fullmatch(word):
+        elif bare[:1].isalnum() and bare not in WITHOUT_MEANING and not _NO.fullmatch(word):
             owns = word.endswith("'s") or (n > 1 and said[n - 1] == "of" and _head(said[n - 2]) in KIN)
             yield " ".join(part for part in (role, "of" if owns else "", _head(bare)) if part)
             role = ""
+    if role:
+        yield role
 
 
 def _head(word: str) -> str:

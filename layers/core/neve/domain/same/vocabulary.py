@@ -22,7 +22,8 @@ any all both each of to for in on at by with about from into onto through via ar
 seems would name names named call called calls thing things something someone person people everything one ones way
 """
 _NOBODY = """
-last next since before after first second once every until ago later soon again only than not never no none cannot
+last next since before after first second once every until ago later soon today tomorrow yesterday
+tonight again only than not never no none cannot
 time day days week weeks month months year years hour hours minute minutes morning evening afternoon night noon weekend
 spring summer autumn fall winter age number part half side end top place city town country village street road
 take takes taking took eat eats eating come comes coming came give gives giving put puts see sees seeing look looks
@@ -228,7 +229,6 @@ _GROUPS = """
 love like enjoy adore fond fan
 hate dislike detest loathe despise
 prefer preference want wish require need needs
-favorite
 fluent fluently
 pain hurt hurts ache aches aching sore
 live reside resident inhabitant home based residence dwell living
@@ -242,10 +242,6 @@ lawyer attorney solicitor
 nurse nursing
 teach teaching
 math maths mathematics mathematical
-guitar
-piano
-drum
-violin
 paint painting
 write writing
 run running jog jogging happen occur
@@ -261,20 +257,14 @@ begin start starting beginning commence
 finish complete
 end stop quit cease
 buy purchase
-sell
 child children kid kids
 mother mum mom mummy mommy
 father dad daddy
 grandmother grandma granny
 grandfather grandpa granddad grandad
-wife
-husband
 partner spouse
-girlfriend
-boyfriend
 married marry marriage wed
 fiance fiancee engaged engagement
-house
 flat apartment
 car automobile
 photo photograph picture
@@ -287,8 +277,6 @@ fly flight flying flights
 allergy allergic allergies
 asthma asthmatic
 diabetes diabetic
-vegetarian
-vegan
 ill sick unwell illness
 tired exhausted
 happy glad pleased
@@ -302,7 +290,6 @@ small little tiny
 fast quick rapid
 short brief concise
 long lengthy detailed
-begin
 reply answer response respond
 remind reminder
 use using
@@ -339,32 +326,17 @@ india indian
 mexico mexican
 canada canadian
 america american usa
-secondary
 medication medicine medicines meds
 licence license licences licenses
 football soccer
 promoted promotion promote
 hand handed
-hold
 drink drinking
 smoke smoking
 read reading
-alcohol
-dog
-cat
-shift
-gym
-coffee
 strong strongly
 wake rise
-pay
-begin
-save
 cost price
-rent
-meat
-broken
-headache
 help assist
 talk speak
 difficult hard
@@ -376,29 +348,19 @@ quiet silent
 beautiful pretty lovely
 present gift
 shop store
-film
 lift elevator
-pupil
 university college uni
 parcel package
 mail email e-mail
 phone telephone
 error bug
-server
 choose chose chosen pick decide decided decision
-own
 allow permit
-purchase
-receive
-avoid
-visit
 discover find found
 build built
 create make made
-spend
 interested interest
 hobby pastime
-musician
 engineer engineering
 program programming code coding
 accountant accounting
