@@ -350,7 +350,8 @@ IMAGES = Workload(
 
 FACTS = Workload(
     "facts",
-    {"fact": 8, "evolve": 5, "update": 3, "list": 2, "get": 1, "delete": 2, "used": 1, "recall": 1, "read_pack": 1},
+    {"fact": 5, "reword": 5, "evolve": 5, "update": 3, "list": 2}
+    | {"get": 1, "delete": 2, "used": 1, "recall": 1, "read_pack": 1},
     _roomy,
     clients=(3, 4),
     steps=(6, 12),
@@ -358,7 +359,7 @@ FACTS = Workload(
     sessions=("s1",),
     temper=Temper(harsh=(0.0, 0.5, 0.9), think_s=(0.05, 0.3)),
 )
-"""The same few statements from everybody, corrected and edited at once."""
+"""The same few statements from everybody, in these words or others, corrected and edited at once."""
 
 EVOLVED = Workload(
     "evolved",

@@ -50,9 +50,11 @@ from tests.simulation.ablations.stand_ins import (
     blind_head,
     builds_what_it_purged_at_once,
     by_its_own_range,
+    by_its_words_alone,
     by_the_first_statement,
     changes_what_was_replaced,
     confirms_whatever_left,
+    counts_alone,
     counts_before_it_flips,
     ends_what_a_model_refuses,
     every_generation,
@@ -75,6 +77,7 @@ from tests.simulation.ablations.stand_ins import (
     takes_client_ids_again,
     unconditional_log,
     untold,
+    whatever_it_says_of_it,
 )
 
 
@@ -438,6 +441,27 @@ ABLATIONS = _by_name(
             "facts",
             60,
             lambda: [(fact_writes, "rows", FreePlaces())],
+        ),
+        Ablation(
+            "other words",
+            "that a statement has one place in whatever words",
+            "facts",
+            60,
+            by_its_words_alone,
+        ),
+        Ablation(
+            "opposites",
+            "that the opposite of a statement has another place",
+            "facts",
+            60,
+            whatever_it_says_of_it,
+        ),
+        Ablation(
+            "source of a merge",
+            "noting where a fact was said again",
+            "recanted",
+            300,
+            lambda: [(fact_writes, "with_statement", counts_alone)],
         ),
         Ablation(
             "written over",

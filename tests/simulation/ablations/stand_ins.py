@@ -9,9 +9,11 @@ from unittest import mock
 
 from neve import worker
 from neve.domain.memories import fact_statements
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Statement, Status
 from neve.domain.retract import derived
+from neve.domain.same.meaning import place_of
 from neve.domain.times import iso
 from neve.ports.table import Delete, Expect, Expectation, Put, Version, WriteOp
 from neve.store import documents as document_rows
@@ -26,7 +28,7 @@ from neve.usecases.core.jobs import carry_on
 from neve.usecases.core.jobs.finish_job import finish_job
 from neve.usecases.core.jobs.messages.compaction import RETRACT
 from neve.usecases.core.memories import replace_rows
-from neve.usecases.tell.memories import delete_memory, memory_to_change, update_memory
+from neve.usecases.tell.memories import delete_memory, fact_place, fact_writes, memory_to_change, update_memory
 from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.compact.rebuild_packs import rebuild_packs
 from neve.usecases.work.erase import erase_user
@@ -302,6 +304,26 @@ def nobody_owns_a_night() -> list[Patch]:
 def by_the_first_statement(fact: Memory, remaining: Sequence[Statement]) -> Memory | None:
     """Whatever was said later."""
     return fact if fact_statements.first_statement(fact) in remaining else None
+
+
+def by_its_words_alone() -> list[Patch]:
+    """The place of a statement, as it was before other words counted."""
+    return [(module, "place_of", fingerprint) for module in (fact_place, fact_writes)]
+
+
+def whatever_it_says_of_it() -> list[Patch]:
+    """The place of a statement, whether it likes or dislikes something."""
+
+    def place(text: str) -> str:
+        return place_of(text.casefold().replace("dislikes", "likes"))
+
+    return [(module, "place_of", place) for module in (fact_place, fact_writes)]
+
+
+def counts_alone(fact: Memory, statement: Statement, *, counts: bool = True) -> Memory:
+    """And does not note where it was said again."""
+    del statement
+    return replace(fact, occurrences=fact.occurrences + counts)
 
 
 def by_its_own_range(self: Any, memory: Any) -> bool:

@@ -13,6 +13,8 @@ from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.ask.recall.command import BOTH_LEGS
 from tests.simulation.clients.history import (
+    DISLIKING,
+    LIKING,
     AppendedEvent,
     AppendGiven,
     Did,
@@ -389,6 +391,12 @@ class Client:
         random = self._cloud.random
         text = random.choice((" ", "  ")).join((tag_of(self._keys), "likes", "the", random.choice(WORDS)))
         text = random.choice((text, text.upper()))
+        self._state(text, local=random.random() < 0.5)
+
+    def _reword(self) -> None:
+        """The same few statements in other words, and their opposites."""
+        random = self._cloud.random
+        text = f"{tag_of(self._keys)} {random.choice((*LIKING, DISLIKING))} {random.choice(WORDS)}"
         self._state(text, local=random.random() < 0.5)
 
     def _state(self, text: str, *, local: bool) -> Did:

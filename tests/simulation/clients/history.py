@@ -33,6 +33,8 @@ class Did:
         return self.outcome == "ok"
 
 
+LIKING = ("enjoys the", "loves the", "is fond of the")
+DISLIKING = "dislikes the"
 CARD = "4111 1111 1111 1111"
 SPEAKER = f"Ann {CARD}"
 """Of every event: the gate takes the number out of all of them."""

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from neve.domain.memories.unheld import is_unheld
 from neve.domain.memories.visibility import status_at, visible
 from neve.domain.records.memories import Kind, Memory
+from neve.domain.same.meaning import place_of
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, is_unheld_key
 from neve.usecases.tell.memories.fact_place import place_key
 from tests.simulation.checks.memories import memories_of
 from tests.simulation.checks.replay import Found, row, transactions
+from tests.simulation.clients.history import DISLIKING
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -22,9 +24,8 @@ _HOLDING = ("active", "inbox")
 
 
 def no_two_facts_say_the_same(run: Run) -> Found:
-    """At no time do two facts of a user that readers see, and that are active or in the inbox, have the same
-    fingerprint. One that a replacement takes away counts no more, also where its worker died and another one is to take
-    it away."""
+    """At no time do two facts of a user that readers see, and that are active or in the inbox, say the same. One that a
+    replacement takes away counts no more, also where its worker died and another one is to take it away."""
     holders: dict[tuple[str, str], dict[str, int]] = defaultdict(dict)
     gens: dict[str, int] = defaultdict(int)
     leaving: set[str] = set()
@@ -50,6 +51,13 @@ def no_two_facts_say_the_same(run: Run) -> Found:
                 yield f"{seen} of {place[0]} say the same"
 
 
+def what_is_stated_is_kept_as_it_was_meant(run: Run) -> Found:
+    """A caller is answered with a fact that likes what they like, and dislikes what they dislike."""
+    for did in run.history.of("fact"):
+        if did.ok and (DISLIKING in did.given.casefold()) != (DISLIKING in did.value.text.casefold()):
+            yield f"{did.given!r} was kept as {did.value.text!r}"
+
+
 def a_fact_is_in_its_place(run: Run) -> Found:
     """When calm: what is said again is counted on it."""
     for keys in run.history.users():
@@ -65,7 +73,7 @@ def a_fact_is_in_its_place(run: Run) -> Found:
 
 def _place(row: Item | None) -> tuple[str, str] | None:
     fact = row is not None and row["type"] == "memory" and row["kind"] == "fact" and row["status"] in _HOLDING
-    return (str(row["pk"]), str(row["fingerprint"])) if row and fact and "died_gen" not in row else None
+    return (str(row["pk"]), place_of(str(row["text"]))) if row and fact and "died_gen" not in row else None
 
 
 def what_evolved_has_one_successor(run: Run) -> Found:
@@ -122,6 +130,7 @@ def _taken_back(memory: Memory) -> bool:
 
 INVARIANTS = (
     no_two_facts_say_the_same,
+    what_is_stated_is_kept_as_it_was_meant,
     a_fact_is_in_its_place,
     what_evolved_has_one_successor,
     builds_and_recalls_find_what_does_not_hold,
