@@ -155,7 +155,7 @@ class ImportView(View):
     imported: list[str]
     unchanged: list[str] = Field(description="Ids that were here already with the same text.")
     conflicting: list[str] = Field(description="Ids that were here already with another text, which stays.")
-    repeated: list[str] = Field(description="Ids of facts that another memory here states word for word.")
+    repeated: list[str] = Field(description="Ids of facts that another memory here states, in these words or others.")
     rejected: list[RejectedLineView] = Field(description="Lines that were not accepted; the others were.")
     also_rejected: list[int] | None = Field(
         default=None, description="Further lines that were not accepted, whose reasons have no room in the answer."

@@ -66,8 +66,8 @@ class ImportedRow(WrittenMemory):
 @dataclass(slots=True)
 class ImportReport:
     """The outcome of an import. ``unchanged``: ids that were here already with the same text. ``conflicting``: ids that
-    were here with another text; the stored row stays. ``repeated``: facts that another memory here states word for
-    word, which is let in by an active one where it waited in the inbox. ``refused``: lines that hold what the policy
+    were here with another text; the stored row stays. ``repeated``: facts that another memory here states, which is
+    let in by an active one where it waited in the inbox. ``refused``: lines that hold what the policy
     blocks, by their ``at``. ``no_room``: the lines of a session whose live list is full."""
 
     imported: list[str] = field(default_factory=list)
