@@ -1188,7 +1188,7 @@ class ImportView(TypedDict):
     conflicting: list[str]
     """Ids that were here already with another text, which stays."""
     repeated: list[str]
-    """Ids of facts that another memory here states word for word."""
+    """Ids of facts that another memory here states, in these words or others."""
     rejected: list[RejectedLineView]
     """Lines that were not accepted; the others were."""
     also_rejected: NotRequired[list[int]]

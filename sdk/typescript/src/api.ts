@@ -2380,7 +2380,7 @@ export interface components {
             next_line?: number;
             /** @description Lines that were not accepted; the others were. */
             rejected: components["schemas"]["RejectedLineView"][];
-            /** @description Ids of facts that another memory here states word for word. */
+            /** @description Ids of facts that another memory here states, in these words or others. */
             repeated: string[];
             /** @description Lines of an export that are no memories, by type. */
             skipped: {
