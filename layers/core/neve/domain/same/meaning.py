@@ -104,11 +104,11 @@ _OPPOSITES = frozenset(frozenset(_HEADS.get(stem(word), stem(word)) for word in 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """The meaning of a statement. ``who``: whose words they are, where a line names somebody else than the user. ``terms``:
-    the words that carry it, each as the first of its group, with the role that it has; ``order``: of those that could
-    change places. ``denied``: whether clauses deny something; ``how``: that it was, will be, may be, is now and then.
-    ``exact``: the words as they stand, of what cannot be taken apart. ``figures``: its numbers and days; ``names``: its
-    words with a capital."""
+    """The meaning of a statement. ``who``: whose words they are, where a line names somebody else than the user.
+    ``terms``: the words that carry it, each as the first of its group, with the role that it has; ``order``: of those
+    that could change places. ``denied``: whether clauses deny something; ``how``: that it was, will be, may be, is now
+    and then. ``exact``: the words as they stand, of what cannot be taken apart. ``figures``: its numbers and days;
+    ``names``: its words with a capital."""
 
     who: str
     terms: frozenset[str] = frozenset()

@@ -82,7 +82,8 @@ class _Known:
         return in_part and what_it_follows(self.text) is None and say_the_same(self.text, other.text)
 
     def is_about(self, other: _Known) -> bool:
-        return (self.slot is not None and self.slot == other.slot) or on_one_matter(self.content, other.content)
+        on_it = (self.slot is not None and self.slot == other.slot) or on_one_matter(self.content, other.content)
+        return on_it or self.restates(other)
 
 
 def _content_of_line(text: str, row: PriorMemory | None = None) -> _Known:
