@@ -211,7 +211,9 @@ def test_the_words_of_a_deleted_repetition_leave_the_row(world: World) -> None:
 
 
 @pytest.mark.parametrize("reason", ["edited", "deleted"])
-def test_a_fact_in_the_longer_words_of_a_repetition_is_told_again_in_the_first_ones(world: World, reason: str) -> None:
+def test_a_fact_in_the_longer_words_of_a_repetition_is_told_again_in_the_first_ones(
+    world: World, reason: RetractReason
+) -> None:
     tell(world, new(TEA))
     again = tell(world, f"User likes oolong tea from Quillonia. :: reinforces {TEA}", "s2")
     [fact] = facts(world)

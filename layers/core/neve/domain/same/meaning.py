@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from neve.domain.foreign import is_foreign
+from neve.domain.languages import ENGLISH, language_of
 from neve.domain.same.vocabulary import (
     AGENTS,
     ANTONYMS,
@@ -184,7 +184,7 @@ def meaning_of(text: str) -> Meaning:
     who, said = "" if who == "user" else who, _REMEMBER.sub("", said)
     names, plain = frozenset(_names(said)), said.casefold()
     days = [day for part in _MEANS.findall(plain) for day in _DAY.findall(part)]
-    if len(text) <= LONGEST and not is_foreign(_POSSESSIVE.sub("", said)):
+    if len(text) <= LONGEST and language_of(_POSSESSIVE.sub("", said)) == ENGLISH:
         found = _meaning(who, _MEANS.sub(" ", plain), days, names)
         if found.terms:
             return found
