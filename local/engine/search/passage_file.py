@@ -29,7 +29,8 @@ CREATE TABLE IF NOT EXISTS passages (
     row INTEGER PRIMARY KEY, item_id TEXT NOT NULL, n INTEGER NOT NULL, version INTEGER NOT NULL,
     length INTEGER NOT NULL, source TEXT NOT NULL,
     kind TEXT NOT NULL, status TEXT NOT NULL, tier TEXT NOT NULL, category TEXT, "group" TEXT, session_id TEXT,
-    path TEXT, tags TEXT NOT NULL, metadata TEXT NOT NULL, fingerprint TEXT NOT NULL, observed_ms INTEGER NOT NULL,
+    path TEXT, tags TEXT NOT NULL, metadata TEXT NOT NULL, about TEXT NOT NULL,
+    only_in TEXT, fingerprint TEXT NOT NULL, observed_ms INTEGER NOT NULL,
     from_ms INTEGER NOT NULL, until_ms INTEGER NOT NULL, created_ms INTEGER NOT NULL, superseded_ms INTEGER NOT NULL,
     vector BLOB, terms BLOB NOT NULL, owner INTEGER NOT NULL,
     text TEXT NOT NULL,
@@ -45,10 +46,11 @@ passages of one user lie together; a changed passage gets a new row. ``version``
 keeps late upserts out: a passage with ``n >= keep`` and a version below ``version`` is refused."""
 
 _COLUMNS: Final = """row, item_id, n, version, length, source, kind, status, tier, category, "group", session_id,
-    path, tags, metadata, fingerprint, observed_ms, from_ms, until_ms, created_ms, superseded_ms, vector, terms"""
+    path, tags, metadata, about, only_in, fingerprint, observed_ms, from_ms, until_ms, created_ms, superseded_ms,
+    vector, terms"""
 _LOAD: Final = f"SELECT {_COLUMNS} FROM passages WHERE row >= ? AND row < ? ORDER BY row"  # noqa: S608
 _INSERT: Final = f"""INSERT INTO passages ({_COLUMNS}, owner, text)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""  # noqa: S608
 _ROW_BITS: Final = 32
 _LOAD_BATCH: Final = 4_096
 
@@ -170,6 +172,8 @@ def _stored(row: int, passage: Passage, analysed: Analysed) -> StoredPassage:
         path=passage.path,
         tags=json.dumps(sorted(passage.tags)),
         metadata=json.dumps(passage.metadata, ensure_ascii=False),
+        about=json.dumps(passage.about, ensure_ascii=False),
+        only_in=passage.only_in,
         fingerprint=passage.fingerprint,
         observed_ms=epoch_ms(passage.observed_at),
         from_ms=_ms(passage.valid_from, ALWAYS),

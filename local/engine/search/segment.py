@@ -27,7 +27,7 @@ Mask = NDArray[np.bool_]
 
 class StoredPassage(NamedTuple):
     """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
-    twice; ``tags`` and ``metadata`` are JSON arrays; ``vector`` is normalised; ``terms`` are packed
+    twice; ``tags``, ``metadata`` and ``about`` are JSON arrays; ``vector`` is normalised; ``terms`` are packed
     WEIGHTED_TERMS; ``length`` are the index terms of the passage's message; a time that is not given is ``ALWAYS`` or
     ``NEVER``."""
 
@@ -46,6 +46,8 @@ class StoredPassage(NamedTuple):
     path: str | None
     tags: str
     metadata: str
+    about: str
+    only_in: str | None
     fingerprint: str
     observed_ms: int
     from_ms: int
@@ -68,6 +70,8 @@ NAMED: Final = (
     "path",
     "tags",
     "metadata",
+    "about",
+    "only_in",
     "fingerprint",
 )
 """The attributes that are held as codes of distinct values."""

@@ -25,6 +25,10 @@ def admitted(snapshot: Snapshot, where: SearchFilter) -> Mask:
     if where.metadata:
         entries = frozenset(where.metadata)
         mask &= snapshot.where("metadata", lambda given: entries.issubset(json.loads(given or "[]")))
+    mask &= snapshot.where("only_in", lambda session: session in (None, where.asked_in))
+    if where.about:
+        speakers = frozenset(where.about)
+        mask &= snapshot.where("about", lambda about: not speakers.isdisjoint(json.loads(about or "[]")))
     if where.path_prefix is not None:
         prefix = where.path_prefix.rstrip("/")
         mask &= snapshot.where("path", lambda path: path is not None and f"{path}/".startswith(f"{prefix}/"))

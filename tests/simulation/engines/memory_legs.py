@@ -61,6 +61,8 @@ def admits(where: SearchFilter, passage: Passage) -> bool:
         and passage.item_id not in where.exclude_ids
         and passage.fingerprint not in where.exclude_fingerprints
         and set(where.tags) <= set(passage.tags)
+        and (not where.about or not set(where.about).isdisjoint(passage.about))
+        and passage.only_in in (None, where.asked_in)
         and set(where.metadata) <= set(passage.metadata)
         and _below(where.path_prefix, passage.path)
         and (where.after is None or epoch_ms(passage.observed_at) >= epoch_ms(where.after))

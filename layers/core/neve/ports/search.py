@@ -22,7 +22,8 @@ class SearchFilter:
     ``after`` and ``before`` bound ``observed_at`` (inclusive / exclusive). ``tags``, ``metadata`` (as
     ``domain.metadata.entries``): all of them. ``session_id`` = only that session; ``not_session_id`` = everything
     outside it. ``path_prefix`` matches whole segments. ``holds_at``: what holds at that time;
-    ``in_force_at``: what was there by then and had not been superseded."""
+    ``in_force_at``: what was there by then and had not been superseded. ``about``: said by any of these participants.
+    ``asked_in``: the session that is told; passages that are ``only_in`` another one are refused, whoever asks."""
 
     sources: tuple[Source, ...] = ()
     statuses: tuple[str, ...] = ("active",)
@@ -41,6 +42,8 @@ class SearchFilter:
     in_force_at: str | None = None
     exclude_ids: frozenset[str] = frozenset()
     exclude_fingerprints: frozenset[str] = frozenset()
+    about: tuple[str, ...] = ()
+    asked_in: str | None = None
 
 
 class Candidate(NamedTuple):

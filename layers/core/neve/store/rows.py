@@ -204,6 +204,9 @@ _NO_SESSION: Mapping[str, Any] = {
     "open_calls": {},
     "thinking": [],
     "other_language": 0,
+    "participants": [],
+    "room": False,
+    "others_from": 0,
 }
 
 
@@ -435,16 +438,17 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     """Make the put of a memory's row with its index keys: ``rank`` while active, unless it is never recalled, or in the
     inbox; ``recent`` and ``due`` (embed) while ``rev_at`` is set, which the embed worker clears when the search index
     has all of it; ``recent``, too, while it is a fact that does not hold, or will end, once the search index has it;
-    ``due`` (failed) while it is there without its vectors."""
+    ``due`` (failed) while it is there without its vectors. What stays in its session is neither ranked nor told as not
+    holding: those indexes are read for other sessions."""
     attributes = _memory.dump_python(memory, mode="json", exclude_none=True)
-    attributes = _drop_usual_values(attributes, metadata={}, written_over=[], never_recall=False)
+    attributes = _drop_usual_values(attributes, metadata={}, written_over=[], never_recall=False, about=[])
     attributes["provenance"] = _drop_usual_values(attributes["provenance"], left_out=[])
     if attributes.pop("restatements"):  # kept without the names of its fields: a row pays for each kilobyte
         statements = [astuple(one) for one in memory.restatements]
         attributes["restatements"] = json.dumps(statements, ensure_ascii=False, separators=(",", ":"))
     item = _item(keys.memory(memory.id), "memory", attributes)
     item = carried(item | {"tenant_id": keys.tenant, "user_id": keys.user})
-    if memory.status is Status.ACTIVE and not memory.never_recall:
+    if memory.status is Status.ACTIVE and not memory.never_recall and memory.audience is None:
         rank = pack_rank(memory.kind, memory.priority, memory.last_used_at)
         item |= {"rank_pk": keys.partition, "rank_sk": rank_key(rank, memory.id)}
     elif memory.status is Status.INBOX:
@@ -452,7 +456,7 @@ def put_memory(keys: UserKeys, memory: Memory) -> Put:
     if memory.rev_at is not None:
         lacking = recent_key(memory.id, rev_at=memory.rev_at, words_at=memory.words_at)
         item |= {"recent_pk": keys.partition, "recent_sk": lacking}
-    if is_unheld(memory) and not _lacks_words_yet(memory):
+    if is_unheld(memory) and memory.audience is None and not _lacks_words_yet(memory):
         item |= {"recent_pk": keys.partition, "recent_sk": unheld_key(memory.id, unheld_since(memory))}
     if memory.rev_at is not None:
         item |= due_keys("embed", keys, memory.id, datetime.fromisoformat(memory.rev_at))

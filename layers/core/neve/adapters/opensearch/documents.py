@@ -84,6 +84,8 @@ def document(owner: Owner, passage: Passage) -> dict[str, Any]:
         "fingerprint": passage.fingerprint,
         "tags": list(passage.tags),
         "metadata": list(passage.metadata),
+        "about": list(passage.about) or None,
+        "only_in": passage.only_in,
         "paths": None if passage.path is None else path_prefixes(passage.path),
         "observed_at": epoch_ms(passage.observed_at),
         "valid_from": _ms(passage.valid_from),

@@ -40,6 +40,8 @@ def index_body(model: IndexModel, *, refreshed_every: str) -> dict[str, Any]:
         "n": {"type": "integer"},
         "tags": _NOT_SORTED,
         "metadata": _NOT_SORTED,
+        "about": _NOT_SORTED,
+        "only_in": _NOT_SORTED,
         "paths": _NOT_SORTED,
         "observed_at": _TIME,
         "valid_from": _TIME,

@@ -159,7 +159,17 @@ def _admitted(where: SearchFilter) -> list[Query]:
     clauses += [{"term": {name: value}} for name, value in singles.items() if value is not None]
     clauses += [{"term": {"tags": tag}} for tag in where.tags]
     clauses += [{"term": {"metadata": entry}} for entry in where.metadata]
+    clauses += [{"terms": {"about": list(where.about)}}] if where.about else []
+    clauses.append(_told_in(where.asked_in))
     return clauses + _observed(where)
+
+
+def _told_in(session: str | None) -> Query:
+    """Admit what any session is told, and what only ``session`` is."""
+    anywhere = {"bool": {"must_not": {"exists": {"field": "only_in"}}}}
+    if session is None:
+        return anywhere
+    return {"bool": {"should": [anywhere, {"term": {"only_in": session}}], "minimum_should_match": 1}}
 
 
 def _observed(where: SearchFilter) -> list[Query]:

@@ -208,7 +208,7 @@ class Conversation:
                 self.say("assistant", *_images_as_text(blocks))
                 self._put_thoughts(thinking_of(event))  # the stripped one may differ from what was signed
             else:
-                self.say("user", *_with_speaker(shown.name, blocks))
+                self.say("user", *with_speaker(shown.name, blocks))
 
     def close_round(self) -> None:
         """Give each open call its result that came late, or one that says that it is pending. Results whose call is not
@@ -301,9 +301,9 @@ class Conversation:
         return [PromptMessage(role, tuple(blocks)) for role, blocks in messages], last
 
 
-def _with_speaker(name: str | None, blocks: Sequence[Text | Image]) -> list[Block]:
+def with_speaker(name: str | None, blocks: Sequence[Text | Image]) -> list[Text | Image]:
     """Put the speaker's name before the blocks, where the log has one."""
-    if not name:
+    if not name or not blocks:
         return list(blocks)
     first, *rest = blocks
     named = [Text(f"{name}: {first.text}")] if isinstance(first, Text) else [Text(f"{name}:"), first]

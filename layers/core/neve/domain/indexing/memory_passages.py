@@ -40,6 +40,8 @@ def memory_passages(memory: Memory, status: Status | None = None) -> list[Passag
             valid_until=memory.valid_until,
             created_at=memory.created_at,
             superseded_at=memory.superseded_at,
+            about=memory.about,
+            only_in=memory.session_id if memory.audience else None,
         )
         for n, part in enumerate(parts)
     ]

@@ -55,8 +55,8 @@ class Passage:
     ``text`` is what the keyword leg reads, with the speaker's name in front where there is one; ``rest`` are the
     other parts of its message, of which only the length counts. ``date_text`` counts like the text, ``neighbours`` as
     ``domain.recall.weighted_counts`` says. ``metadata``: as ``domain.metadata.entries``. ``created_at``: of its
-    row; None: when it was observed. ``vector`` is float32
-    little-endian bytes."""
+    row; None: when it was observed. ``vector`` is float32 little-endian bytes. ``about``: the participants who said it.
+    ``only_in``: the session outside of which nobody is told of it."""
 
     item_id: str
     n: int
@@ -86,6 +86,8 @@ class Passage:
     created_at: str | None = None
     superseded_at: str | None = None
     following_known: int = MAX_FOLLOWING
+    about: tuple[str, ...] = ()
+    only_in: str | None = None
 
     @property
     def document_version(self) -> int:

@@ -15,7 +15,7 @@ from neve.domain.memories.passages import PASSAGE_TOKENS, chunks_of, together
 from neve.domain.memories.text import fingerprint
 from neve.domain.metadata import as_entries
 from neve.domain.recall.weighted_counts import NEIGHBOURS
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import Audience, Event, EventType
 from neve.domain.sessions.frames import one_line
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.transcript import event_text
@@ -29,7 +29,7 @@ ROLES = {EventType.USER_MESSAGE: "user", EventType.ASSISTANT_RESPONSE: "assistan
 class Utterance:
     """An event as the search index takes it: who said what. ``speaker``: the name that the caller gave, else the role.
     ``parts``: one, or several of at most 500 tokens where a message is longer than that: the encoder reads no
-    further."""
+    further. ``participant``, ``audience``: as of the event."""
 
     session: str
     seq: int
@@ -38,6 +38,8 @@ class Utterance:
     parts: tuple[str, ...]
     created_at: str
     metadata: tuple[str, ...] = ()
+    participant: str | None = None
+    audience: Audience | None = None
 
     @property
     def id(self) -> str:
@@ -57,7 +59,9 @@ def utterance_of(session: str, event: Event) -> Utterance | None:
     if not role or not stripped or not text:
         return None
     name = one_line(stripped.name or role)
-    return Utterance(session, event.seq, role, name, _parts(text), event.created_at, as_entries(event.metadata))
+    labels = as_entries(event.metadata)
+    parts, said_by = _parts(text), (event.participant, event.audience)
+    return Utterance(session, event.seq, role, name, parts, event.created_at, labels, *said_by)
 
 
 def texts_of_event(session: str, event: Event) -> set[str]:
@@ -78,6 +82,7 @@ def utterance_passages(
     stand beside it. ``seqs``: make those of these only."""
     texts = [Neighbour(0, text, rest) for utterance in utterances for text, rest in _pair_with_rest(utterance.texts)]
     places = [(utterance, n) for utterance in utterances for n in range(len(utterance.parts))]
+    silent = frozenset(at for at, (utterance, _) in enumerate(places) if utterance.audience)
     wanted = utterances if seqs is None else [utterance for utterance in utterances if utterance.seq in seqs]
     prints = {utterance.seq: fingerprint("\n".join(utterance.texts)) for utterance in wanted}
     return [
@@ -94,13 +99,15 @@ def utterance_passages(
             tier=EVENT_TIER,
             observed_at=utterance.created_at,
             rest=texts[at].rest,
-            neighbours=tuple(_around(texts, at)),
+            neighbours=tuple(_around(texts, at, silent if utterance.audience is None else frozenset())),
             following_known=min(MAX_FOLLOWING, len(texts) - 1 - at),
             date_text=date_text(utterance.created_at),
             session_id=utterance.session,
             metadata=utterance.metadata,
             seq_from=utterance.seq,
             seq_to=utterance.seq,
+            about=(utterance.participant,) if utterance.participant else (),
+            only_in=utterance.session if utterance.audience else None,
         )
         for at, (utterance, n) in enumerate(places)
         if utterance.seq in prints
@@ -113,8 +120,9 @@ def _pair_with_rest(texts: Sequence[str]) -> Iterator[tuple[str, tuple[str, ...]
         yield text, (*texts[:n], *texts[n + 1 :])
 
 
-def _around(texts: Sequence[Neighbour], at: int) -> Iterator[Neighbour]:
+def _around(texts: Sequence[Neighbour], at: int, silent: Collection[int]) -> Iterator[Neighbour]:
+    """Give the neighbours of a text, without ``silent`` ones: those stay in the session, and the text may not."""
     for distance in NEIGHBOURS:
-        if 0 <= at + distance < len(texts):
+        if 0 <= at + distance < len(texts) and at + distance not in silent:
             neighbour = texts[at + distance]
             yield Neighbour(distance, neighbour.text, neighbour.rest)

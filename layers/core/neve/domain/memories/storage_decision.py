@@ -26,6 +26,7 @@ from neve.domain.records.memories import (
     Via,
     WrittenBy,
 )
+from neve.domain.records.sessions import Audience
 from neve.domain.same.meaning import may_be_the_same
 from neve.domain.tenants.policy import ReviewMode, WriteTools
 
@@ -55,8 +56,8 @@ class FactCandidate:
     extractor that saw the neighbours said; ``also``: ids of what else it corrects. ``keeps_words``: a fact
     that it says again stays in its own words. ``remembered``: the user asked to
     remember it. ``confidence`` None follows from ``by``. ``scope`` None: the session's with a session, else global.
-    ``observed_at``: stored form, None = now. ``timezone``: in which its day is told. ``written_by``: see
-    ``Memory``."""
+    ``observed_at``: stored form, None = now. ``timezone``: in which its day is told. ``written_by``, ``about``,
+    ``audience``: see ``Memory``."""
 
     text: str
     category: Category
@@ -81,6 +82,8 @@ class FactCandidate:
     written_by: WrittenBy | None = None
     observed_at: str | None = None
     timezone: str = "UTC"
+    about: tuple[str, ...] = ()
+    audience: Audience | None = None
 
     @property
     def sure(self) -> float:

@@ -18,6 +18,11 @@ def visible(born_gen: int, died_gen: int | None, gen: int) -> bool:
     return born(born_gen, gen) and (died_gen is None or gen < died_gen)
 
 
+def may_be_told(row: Memory, session: str | None) -> bool:
+    """Say whether a session is told of the row; None: any other one (docs/rules/sessions.md#participants)."""
+    return row.audience is None or row.session_id == session
+
+
 def being_replaced(row: Memory) -> bool:
     """Say whether something has taken its place in some generation, or is about to in the coming one: then no writer
     changes it any more, whatever its status says."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from neve.domain.memories.text import fingerprint, observed_date, referenced_date, time_of_day
 from neve.domain.records.memories import Category, Kind, Memory, Priority, Provenance, Scope, Status, Tier, WrittenBy
-from neve.domain.records.sessions import Outcome
+from neve.domain.records.sessions import Audience, Outcome
 from neve.domain.tokens import Counter
 
 SCREENED_FIELDS = ("text", "label", "group", "tags", "metadata", "emotional_tone", "key_topics")
@@ -39,6 +39,8 @@ class WrittenMemory:
     emotional_tone: str | None = None
     key_topics: tuple[str, ...] = ()
     timezone: str = "UTC"
+    about: tuple[str, ...] = ()
+    audience: Audience | None = None
 
 
 def record_of(
@@ -70,6 +72,8 @@ def record_of(
         valid_from=written.valid_from,
         valid_until=written.valid_until,
         written_by=written.written_by,
+        about=written.about,
+        audience=written.audience,
         fingerprint=fingerprint(written.text),
         status=Status.ACTIVE,
         provenance=provenance,

@@ -135,7 +135,9 @@ def _own_id(message: Mapping[str, Any]) -> str | None:
 
 def _strip_own_fields(message: Mapping[str, Any]) -> dict[str, Any]:
     """Give the message without what is said beside it."""
-    return {name: value for name, value in message.items() if name not in ("id", "created_at", "metadata")}
+    return {
+        name: value for name, value in message.items() if name not in ("id", "created_at", "metadata", "participant")
+    }
 
 
 def _move_thoughts(heard: Sequence[Heard]) -> list[Heard]:

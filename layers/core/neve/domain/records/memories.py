@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
-from neve.domain.records.sessions import Outcome, Spans
+from neve.domain.records.sessions import Audience, Outcome, Spans
 
 
 class Kind(StrEnum):
@@ -174,6 +174,7 @@ class Memory:
     ``was``: what its status had been, where it was not active.
     ``person_at``: when a person last changed its words, or confirmed them, where no statement says so.
     ``written_by``: a model, by a tool of Neve's; None of anybody else.
+    ``about``: the participants of its session who said it, by their ids; ``audience``: who may be told of it.
     ``never_recall``: no reader is shown it but who lists memories or names its id, whatever its status.
     ``valid_from``, ``valid_until``: between which it holds, at the former and before the latter; None: always.
     ``embed_queued_at``: when the sweep last queued its embedding again. ``rev_at``: when its rev moved, until the
@@ -216,6 +217,8 @@ class Memory:
     valid_from: str | None = None
     valid_until: str | None = None
     written_by: WrittenBy | None = None
+    about: tuple[str, ...] = ()
+    audience: Audience | None = None
     supersedes: tuple[str, ...] = ()
     superseded_by: str | None = None
     superseded_at: str | None = None
@@ -233,6 +236,11 @@ class Memory:
     words_at: str | None = None
     write_id: str | None = None
     version: int = 0
+
+    @property
+    def has_place(self) -> bool:
+        """Say whether it is a fact that no other may repeat: one that stays in its session repeats nobody's."""
+        return self.kind is Kind.FACT and self.audience is None
 
     @property
     def corrected(self) -> bool:

@@ -33,12 +33,29 @@ Spans = tuple[Span, ...]
 """Ascending and apart (``domain/sessions/spans.py``)."""
 
 
+Audience = Literal["session"]
+"""Who may be told of it: ``session``, nobody outside its session; None, whoever the user's memory is for
+(docs/rules/sessions.md#participants)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Participant:
+    """A person in a session of several. ``user_id``: under which they have a memory of their own; ``share``: what they
+    say goes there, too."""
+
+    id: str
+    name: str
+    user_id: str | None = None
+    share: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One entry of a session's log. ``content`` is text or a list of blocks ``text | image``; image blocks hold
     ``{"type": "image", "media_type", "object" | "url"}``, never bytes, stored ones also ``bytes``, ``width`` and
     ``height``. ``unobservable``: ``{"reason"}`` why no observer would read it; ``images_refused``: it was read without
-    its images only. ``erased``: what it said is gone for good. Whether it is retracted, its session says."""
+    its images only. ``erased``: what it said is gone for good. Whether it is retracted, its session says.
+    ``participant``: who of the session's said it; None: its user, an assistant or a tool."""
 
     seq: int
     event_type: EventType
@@ -54,6 +71,8 @@ class Event:
     images_refused: bool = False
     erased: bool = False
     metadata: dict[str, str] = field(default_factory=dict)
+    participant: str | None = None
+    audience: Audience | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +88,9 @@ class SessionHead:
     shown behind it only. ``said_first``, ``said_last``: the first and the last event that is not ``SILENT``;
     ``open_calls``: names of the tools that have not answered, by the ids of their calls. ``other_language``: messages
     of the user in languages that the observer did not know when they came. ``deleted`` (also on the two rows below): as
-    a whole, for good."""
+    a whole, for good. ``room``: its user is no person, and what ``participants`` say is the user's. ``others_from``:
+    the first message of a participant that is not the user. ``shared_from``: the user and the session in which its user
+    said all of it as a participant."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -95,6 +116,10 @@ class SessionHead:
     open_calls: dict[str, str] = field(default_factory=dict)
     thinking: tuple[int, ...] = ()
     other_language: int = 0
+    participants: tuple[Participant, ...] = ()
+    room: bool = False
+    others_from: int = 0
+    shared_from: tuple[str, str] | None = None
     deleted: bool = False
     write_id: str = ""
     version: int = 0

@@ -11,6 +11,7 @@ from neve.domain.memories.marks import words_of_trust
 from neve.domain.observe.defaults import BASE_TAG, DEFAULT_CONFIDENCE, DEFAULT_IMPORTANCE
 from neve.domain.observe.trust import SaidHere, is_of_a_tool, shared_runs
 from neve.domain.records.memories import Memory
+from neve.domain.records.sessions import Audience
 
 V = TypeVar("V")
 
@@ -25,6 +26,8 @@ class Inherited:
     group: str | None
     label: str | None
     tags: tuple[str, ...]
+    about: tuple[str, ...]
+    audience: Audience | None
 
 
 class Sources:
@@ -61,7 +64,7 @@ class Sources:
 
 def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:
     """Give the highest importance; group, label, confidence and tags where all of them agree, tags behind the row's
-    own. ``sources``: not empty."""
+    own; all who said any of it, and the narrowest audience. ``sources``: not empty."""
     confidence = _common([memory.confidence for memory in sources])
     shared = frozenset(sources[0].tags).intersection(*(memory.tags for memory in sources))
     return Inherited(
@@ -69,6 +72,8 @@ def inherited(sources: Sequence[Memory], own_tags: Sequence[str]) -> Inherited:
         confidence=DEFAULT_CONFIDENCE if confidence is None else confidence,
         group=_common([memory.group for memory in sources]),
         label=_common([memory.label for memory in sources]),
+        about=tuple(dict.fromkeys(who for memory in sources for who in memory.about)),
+        audience=next((memory.audience for memory in sources if memory.audience), None),
         tags=tuple(dict.fromkeys([*own_tags, *(tag for tag in sources[0].tags if tag in shared)])),
     )
 

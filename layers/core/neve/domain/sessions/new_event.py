@@ -13,7 +13,7 @@ Content = str | list[dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class NewEvent:
     """One event as the caller sent it. Image blocks hold exactly one of ``data`` (base64), ``url``, ``upload_id``.
-    ``thinking``: what the model thought before it, as the provider's blocks."""
+    ``thinking``: what the model thought before it, as the provider's blocks. ``participant``: the id of who said it."""
 
     event_type: EventType
     content: Content
@@ -23,3 +23,4 @@ class NewEvent:
     created_at: str | None = None
     thinking: tuple[dict[str, Any], ...] = ()
     metadata: dict[str, str] = field(default_factory=dict)
+    participant: str | None = None

@@ -123,10 +123,11 @@ def _shorten_tool_text(text: str) -> str:
 class Pass:
     """The events that one pass reads. ``cut_by_cap``: events were left for the next pass, or the only event had to be
     shortened. Either way nothing later can join these events, so the marker moves past them whatever the model
-    answers."""
+    answers. ``through``: up to where events were left out behind the last one; None: it is the last."""
 
     events: tuple[Event, ...]
     cut_by_cap: bool
+    through: int | None = None
 
 
 def plan_pass(events: Sequence[Event], cap: int, count: Counter = estimate) -> Pass:

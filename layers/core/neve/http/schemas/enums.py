@@ -44,6 +44,7 @@ InboxStatus = TypeAliasType("InboxStatus", Literal["inbox", "approved", "rejecte
 SessionStatus = TypeAliasType("SessionStatus", Literal["open", "closed", "extracted"])
 UserStage = TypeAliasType("UserStage", Literal["NEW", "DEVELOPING", "COMFORTABLE", "TRUSTED"])
 Outcome = TypeAliasType("Outcome", sessions.Outcome)
+Audience = TypeAliasType("Audience", sessions.Audience)
 BoundaryKind = TypeAliasType("BoundaryKind", Literal["task", "topic"])
 UploadType = TypeAliasType("UploadType", Literal["image/png", "image/jpeg", "image/gif", "image/webp", "text/plain"])
 EventImageType = TypeAliasType(

@@ -157,6 +157,11 @@ MetadataParameters = Annotated[
 ]
 """Parameters of a list, one for each key that is asked for (``http/accept.py``)."""
 
+About = Annotated[
+    list[Identifier], Field(max_length=50), BeforeValidator(lambda given: [given] if isinstance(given, str) else given)
+]
+"""Ids of participants that are asked for; one may be sent as it is."""
+
 # A constraint stands before the validator that runs before it, or the description loses it.
 Limit = Annotated[int, Field(ge=1, le=200, description="Rows of a page."), BeforeValidator(whole_number)]
 Cursor = Annotated[str, Field(min_length=1, max_length=MAX_CURSOR, description="The `next_cursor` of the page before.")]

@@ -10,7 +10,7 @@ from pydantic import Field, RootModel
 from neve.domain.errors import invalid
 from neve.http.operations import USER_WRITE, Body, Operation, Response, View, record_of, route
 from neve.http.schemas.enums import Category, MemoryKind, MemoryScope, MemoryStatus, Tier, WrittenBy
-from neve.http.schemas.fields import Degraded, Filled, Identifier, Label, Metadata, Time
+from neve.http.schemas.fields import About, Degraded, Filled, Identifier, Label, Metadata, Time
 from neve.http.schemas.jobs.jobs import JobOut
 from neve.http.schemas.memories.memories import MEMORIES
 from neve.usecases.ask.memories.list_memories import MemoryFilter
@@ -38,13 +38,15 @@ class MemoryFilters(Body):
     written_by: WrittenBy | None = Field(default=None, description="`model`: what a model wrote with a tool.")
     after: Time | None = Field(default=None, description="Observed at this time or later.")
     before: Time | None = Field(default=None, description="Observed before this time.")
+    about: About = Field(default_factory=list, description="Said by any of these participants.")
 
     def filter(self, sessions: Sequence[str]) -> MemoryFilter:
         """Make the filter. Raises 422 for times between which there is nothing."""
         if self.after is not None and self.before is not None and self.before <= self.after:
             raise invalid("filters.before", f"must be later than filters.after ({self.after})")
         metadata = tuple(sorted(self.metadata.items()))
-        return record_of(self, MemoryFilter, metadata=metadata, of_sessions=tuple(dict.fromkeys(sessions)))
+        of_sessions, about = tuple(dict.fromkeys(sessions)), tuple(self.about)
+        return record_of(self, MemoryFilter, metadata=metadata, of_sessions=of_sessions, about=about)
 
 
 class ForgetBody(Body):

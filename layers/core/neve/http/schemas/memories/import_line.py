@@ -12,6 +12,7 @@ from neve.domain.records.memories import MemoryPassage
 from neve.http.operations import Body
 from neve.http.schemas import enums
 from neve.http.schemas.enums import (
+    Audience,
     Category,
     MemoryKind,
     MemoryScope,
@@ -21,7 +22,7 @@ from neve.http.schemas.enums import (
     Trust,
     WrittenBy,
 )
-from neve.http.schemas.fields import Day, Identifier, Label, Metadata, Seq, Time
+from neve.http.schemas.fields import About, Day, Identifier, Label, Metadata, Seq, Time
 from neve.http.schemas.memories.fields import (
     MAX_REASON,
     Confidence,
@@ -89,6 +90,8 @@ class ImportLine(Body):
     valid_from: Time | None = None
     valid_until: Time | None = None
     written_by: WrittenBy | None = None
+    about: About = Field(default_factory=list)
+    audience: Audience | None = Field(default=None, description="`session`: told in its `session_id` alone.")
     passages: list[PassageLine] = Field(default_factory=list)
     provenance: ProvenanceLine | None = None
     created_at: Time | None = None
@@ -103,6 +106,8 @@ class ImportLine(Body):
         check_fields(self, f"{at}.", needs_session=False)
         if self.id is not None and is_document_id(self.id):
             raise invalid(f"{at}.id", "must not have the form of a document id")
+        if self.audience is not None and self.session_id is None:
+            raise invalid(f"{at}.session_id", "is required with audience: the session that is told of it")
         self._check_size(at)
         origin = self.provenance or ProvenanceLine()
         _check_range(f"{at}.provenance", origin)
@@ -113,6 +118,7 @@ class ImportLine(Body):
             ImportedRow,
             id=self.id or own_id,
             key_topics=tuple(self.key_topics or ()),
+            about=tuple(self.about),
             passages=tuple(MemoryPassage(p.text, p.seq_from, p.seq_to, p.trust) for p in self.passages),
             seq_from=origin.seq_from,
             seq_to=origin.seq_to,

@@ -74,12 +74,13 @@ class ListQuery(Parameters):
     never_recall: bool | None = None
     written_by: WrittenBy | None = Field(default=None, description="`model`: what a model wrote with a tool.")
     as_of: Time | None = Field(default=None, description="What was in force then, whatever its status is now.")
+    about: Identifier | None = Field(default=None, description="Said by this participant of its session.")
     limit: Limit = 50
     cursor: Cursor | None = None
 
     def filter(self) -> MemoryFilter:
         tags, metadata = (self.tag,) if self.tag else (), tuple(sorted(self.metadata.items()))
-        return record_of(self, MemoryFilter, tags=tags, metadata=metadata)
+        return record_of(self, MemoryFilter, tags=tags, metadata=metadata, about=(self.about,) if self.about else ())
 
 
 class CreateQuery(Parameters):

@@ -10,7 +10,7 @@ from neve.domain.memories.text import relative_date
 from neve.domain.records.memories import Kind, Memory, Provenance
 from neve.domain.validity import holds_at
 from neve.http.operations import View
-from neve.http.schemas.enums import FactRelation, PiiFinding, Plainness, ProposedBy, Trust, WrittenBy
+from neve.http.schemas.enums import Audience, FactRelation, PiiFinding, Plainness, ProposedBy, Trust, WrittenBy
 
 
 class PassageView(View):
@@ -83,6 +83,8 @@ class MemoryView(View):
         description="Whether now is between the two: what does not hold is neither packed nor recalled."
     )
     written_by: WrittenBy | None = Field(None, description="`model`: a model wrote it with a tool.")
+    about: list[str] | None = Field(None, description="The participants of its session who said it.")
+    audience: Audience | None = Field(None, description="`session`: no other session is told of it.")
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -109,6 +111,7 @@ class MemoryView(View):
             memory,
             holds=holds_at(memory, now),
             metadata=memory.metadata or None,
+            about=memory.about or None,
             relative_date=relative_date(memory.observed_date, memory.referenced_date),
             key_topics=memory.key_topics if memory.kind is Kind.SESSION_SUMMARY else None,
             passages=memory.passages or None,

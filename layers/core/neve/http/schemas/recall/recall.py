@@ -27,7 +27,7 @@ from neve.http.schemas.enums import (
     Tier,
     Trust,
 )
-from neve.http.schemas.fields import Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
+from neve.http.schemas.fields import About, Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer
 from neve.usecases.ask.recall.command import MAX_K, RecallCommand, RecallFilters
@@ -52,9 +52,10 @@ class FiltersBody(Body):
     kind: HitKind | None = None
     after: Time | None = Field(default=None, description="Observed at this time or later.")
     before: Time | None = Field(default=None, description="Observed before this time.")
+    about: About = Field(default_factory=list, description="Said by any of these participants. No document was.")
 
     def filters(self) -> RecallFilters:
-        return record_of(self, RecallFilters, metadata=as_entries(self.metadata))
+        return record_of(self, RecallFilters, metadata=as_entries(self.metadata), about=tuple(self.about))
 
 
 class SearchBody(Body):
@@ -219,6 +220,7 @@ class HitView(TypedDict):
     group: str | None
     tags: list[str] | None
     metadata: dict[str, str] | None
+    about: Annotated[list[str] | None, Field(description="The participants of its session who said it.")]
     category: str | None
     created_at: str
     observed_at: str
@@ -246,6 +248,7 @@ def hit_view(hit: Hit) -> HitView:
         "provenance": {name: hit.trust if name == "trust" else getattr(origin, name) for name in _PROVENANCE},
         "tags": list(hit.tags) or None,
         "metadata": of_entries(hit.metadata) or None,
+        "about": list(hit.about) or None,
         "also": [{name: getattr(one, name) for name in _STATEMENT} for one in hit.also] or None,
         "said_again": list(hit.said_again) or None,
     }

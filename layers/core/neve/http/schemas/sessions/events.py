@@ -27,7 +27,7 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import BoundaryKind, EventImageType, EventOrder, Queued, ThinkingType, UploadType
+from neve.http.schemas.enums import Audience, BoundaryKind, EventImageType, EventOrder, Queued, ThinkingType, UploadType
 from neve.http.schemas.fields import (
     Address,
     Degraded,
@@ -42,6 +42,7 @@ from neve.http.schemas.fields import (
     Time,
     whole_number,
 )
+from neve.http.schemas.sessions.participants import ParticipantId
 from neve.store.keys import image_name
 from neve.usecases.ask.sessions.list_events import EventPage
 from neve.usecases.core.images.uploaded_texts import MAX_TEXT_BYTES
@@ -201,6 +202,7 @@ class _Event(Body):
 class MessageEvent(_Event):
     event_type: Literal["user_message"]
     content: SaidContent
+    participant: ParticipantId | None = None
     event_data: dict[str, Any] = Field(default_factory=dict)
 
 
@@ -333,6 +335,7 @@ def _command(event: NewEventBody) -> NewEvent:
         created_at=event.created_at,
         thinking=tuple(thinking),
         metadata=event.metadata,
+        participant=event.participant if isinstance(event, MessageEvent) else None,
     )
 
 
@@ -389,6 +392,8 @@ class EventOut(View):
     )
     event_data: dict[str, Any] | None
     metadata: dict[str, str] | None
+    participant: str | None = Field(description="Who of the session's participants said it.")
+    audience: Audience | None = Field(description="`session`: no other session is told of it.")
     original_tokens: int
     pruned: bool
     artifact_path: str | None
@@ -410,6 +415,8 @@ class EventOut(View):
             content=event.content if isinstance(event.content, str) else [_shown_block(b) for b in event.content],
             event_data=event.event_data or None,
             metadata=event.metadata or None,
+            participant=event.participant,
+            audience=event.audience,
             original_tokens=event.original_tokens,
             pruned=event.pruned,
             artifact_path=event.artifact_path,

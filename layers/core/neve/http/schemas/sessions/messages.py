@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -12,10 +13,12 @@ from neve.domain.errors import invalid
 from neve.domain.languages import not_observed
 from neve.domain.messages.heard import Heard, PartLeft
 from neve.domain.messages.read import read_messages
+from neve.domain.records.sessions import EventType
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
 from neve.http.schemas.enums import MessageFormat, MessageOutcome, Queued
 from neve.http.schemas.fields import Degraded, Metadata, Name, OtherLanguage, Time
 from neve.http.schemas.sessions.events import MAX_EVENT_IMAGES, TOO_LARGE, check_event_size
+from neve.http.schemas.sessions.participants import ParticipantId, Participants, records_of
 from neve.http.schemas.sessions.user_meta import UserMeta
 from neve.usecases.tell.sessions.append_messages import AppendedMessage, AppendedMessages
 from neve.usecases.tell.sessions.new_session import OpenSession
@@ -26,14 +29,15 @@ MAX_MESSAGES = 200
 _OWN: tuple[tuple[str, TypeAdapter[Any]], ...] = (
     ("created_at", TypeAdapter(Time)),
     ("metadata", TypeAdapter(Metadata)),
+    ("participant", TypeAdapter(ParticipantId)),
 )
 """The fields that a message may carry beside its provider's fields that has a grammar of ours."""
 Message = Annotated[
     dict[str, Any],
     Field(
         description="Of Anthropic, OpenAI (chat or Responses items) or the AI SDK, as its SDK holds it. Beside the"
-        " provider's fields it may carry `id`, `name`, `created_at` and `metadata`; what memory has no use for is"
-        " ignored.",
+        " provider's fields it may carry `id`, `name`, `created_at`, `metadata` and, of a user, `participant`; what"
+        " memory has no use for is ignored.",
     ),
 ]
 
@@ -50,6 +54,8 @@ class MessagesBody(Body):
     title: Name | None = Field(default=None, max_length=200, description="Of the session, when it is new.")
     user_meta: UserMeta | None = Field(default=None, description="Of the session, when it is new.")
     metadata: Metadata | None = Field(default=None, description="Of the session, when it is new.")
+    participants: Participants | None = Field(default=None, description="Of the session, when it is new.")
+    room: bool | None = Field(default=None, description="Of the session, when it is new.")
     created_at: Time | None = Field(default=None, description="When those were said that do not say it themselves.")
 
     @model_validator(mode="after")
@@ -65,7 +71,7 @@ class MessagesBody(Body):
         name the place."""
         own = [self._read_own_fields(message, n) for n, message in enumerate(self.messages)]
         found = read_messages([message | mine for message, mine in zip(self.messages, own, strict=True)], self.format)
-        labelled = [_labelled(one, own[one.index].get("metadata")) for one in found]
+        labelled = [_said_by(_labelled(one, mine.get("metadata")), mine) for one in found for mine in [own[one.index]]]
         for one in labelled:
             _check_sizes(one)
         return labelled
@@ -87,13 +93,25 @@ class MessagesBody(Body):
 
     def opening(self) -> OpenSession:
         meta = self.user_meta.model_dump(exclude_none=True) if self.user_meta else {}
-        return OpenSession(None, self.title, meta, metadata=self.metadata)
+        people = records_of(self.participants)
+        return OpenSession(None, self.title, meta, metadata=self.metadata, participants=people, room=self.room)
 
 
 def _labelled(one: Heard, metadata: dict[str, str] | None) -> Heard:
     if not metadata:
         return one
     return replace(one, events=tuple(replace(event, metadata=metadata) for event in one.events))
+
+
+def _said_by(one: Heard, own: Mapping[str, Any]) -> Heard:
+    """Name who said a user's message. Raises 422 for a message of another role."""
+    participant = own.get("participant")
+    if participant is None:
+        return one
+    if any(event.event_type not in (EventType.USER_MESSAGE, EventType.NEUTRAL) for event in one.events):
+        raise invalid(f"messages[{one.index}].participant", "is of a user's message: leave it out here")
+    said = (replace(e, participant=participant) if e.event_type is EventType.USER_MESSAGE else e for e in one.events)
+    return replace(one, events=tuple(said))
 
 
 def _check_sizes(one: Heard) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -12,6 +12,7 @@ from neve.http.schemas.enums import SessionStatus
 from neve.http.schemas.fields import Cursor, Degraded, Identifier, Limit, Metadata, MetadataParameters, Name
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.http.schemas.pack.packs import PackOut
+from neve.http.schemas.sessions.participants import ParticipantOut, Participants, records_of
 from neve.http.schemas.sessions.user_meta import UserMeta
 from neve.http.schemas.tenants.usage import SessionPromptsOut
 from neve.usecases.ask.sessions.read_sessions import SessionView
@@ -30,6 +31,14 @@ class OpenSessionBody(Body):
     metadata: Metadata | None = Field(
         default=None, description="Labels of the caller's own; sent again, they take the place of those that are there."
     )
+    participants: Participants | None = Field(
+        default=None,
+        description="Who speaks beside an assistant; sent again, they join those who are there. What others than the"
+        " user of the path say is told in no other session.",
+    )
+    room: bool | None = Field(
+        default=None, description="The user of the path is no person but a room: what is said in it is the room's."
+    )
     budget_ms: int | None = Field(
         default=None,
         ge=-(2**31),
@@ -39,7 +48,8 @@ class OpenSessionBody(Body):
 
     def command(self) -> OpenSession:
         meta = self.user_meta.model_dump(exclude_none=True) if self.user_meta else {}
-        return OpenSession(self.session_id, self.title, meta, self.budget_ms, self.metadata)
+        people = records_of(self.participants)
+        return OpenSession(self.session_id, self.title, meta, self.budget_ms, self.metadata, people, self.room)
 
 
 class Covers(View):
@@ -55,6 +65,8 @@ class SessionOut(View):
     title: str | None
     user_meta: dict[str, str]
     metadata: dict[str, str] | None = Field(description="Absent without any.")
+    participants: list[ParticipantOut] | None = Field(description="Absent without any.")
+    room: Literal[True] | None
     outcome: str | None = Field(description="What the caller said of it when it was ended.")
     started_at: str
     last_event_at: str | None
@@ -87,6 +99,8 @@ class SessionOut(View):
             title=head.title,
             user_meta=head.user_meta,
             metadata=head.metadata or None,
+            participants=[ParticipantOut.of(one) for one in head.participants] or None,
+            room=True if head.room else None,
             outcome=head.outcome,
             started_at=head.started_at,
             last_event_at=head.last_event_at,

@@ -16,10 +16,11 @@ from neve.http.schemas.fields import Metadata, Name, Time
 from neve.http.schemas.recall.recall import RecallView, SearchBody
 from neve.http.schemas.sessions.events import TOO_LARGE, AppendedOut, Events
 from neve.http.schemas.sessions.messages import MAX_MESSAGES, AppendedMessagesOut, Message, MessagesBody
+from neve.http.schemas.sessions.participants import Participants
 from neve.http.schemas.sessions.user_meta import UserMeta
 
 TURN_PATH = "/v1/users/{user_id}/sessions/{session_id}/turn"
-_OF_MESSAGES = ("format", "title", "user_meta", "metadata", "created_at")
+_OF_MESSAGES = ("format", "title", "user_meta", "metadata", "participants", "room", "created_at")
 
 
 class TurnBody(Body):
@@ -33,6 +34,8 @@ class TurnBody(Body):
     title: Name | None = Field(default=None, max_length=200, description="Of the session, when it is new.")
     user_meta: UserMeta | None = Field(default=None, description="Of the session, when it is new.")
     metadata: Metadata | None = Field(default=None, description="Of the session, when it is new.")
+    participants: Participants | None = Field(default=None, description="Of the session, when it is new.")
+    room: bool | None = Field(default=None, description="Of the session, when it is new.")
     created_at: Time | None = Field(default=None, description="As in `appendMessages`.")
     compile: PromptBody | None = Field(default=None, description="The body of `compileContext`, of this session.")
     recall: SearchBody | None = Field(default=None, description="The body of `recall`, from this session.")

@@ -16,7 +16,7 @@ from typing import Any
 
 from neve.domain.compact.headings import summary_target
 from neve.domain.compile.breakpoints import CacheRules, PrefixEnd
-from neve.domain.compile.conversation import THINKING, Text, content_blocks
+from neve.domain.compile.conversation import THINKING, Text, content_blocks, with_speaker
 from neve.domain.compile.formats.declared_tools import OfferedTools
 from neve.domain.compile.formats.every import FORMATS
 from neve.domain.compile.history import is_hidden, message_of
@@ -181,7 +181,8 @@ def check_command(scope: SessionScope, command: CompileCommand) -> None:
 @dataclass(frozen=True, slots=True)
 class _Compilation:
     """One attempt over what was read. ``now``: the one clock that it shows and keeps. ``events``: the log without the
-    message; ``asked``: the message, None in a round of tool calls, whose turn goes on from the event ``front``."""
+    message; ``asked``: the message, None in a round of tool calls, whose turn goes on from the event ``front``;
+    ``by``: which participant says it, by name, where it is in the log."""
 
     scope: SessionScope
     command: CompileCommand
@@ -192,6 +193,7 @@ class _Compilation:
     asked: Content | None
     front: Event | None = None
     flags: tuple[str, ...] = ()
+    by: str | None = None
 
     @classmethod
     def of(
@@ -209,7 +211,8 @@ class _Compilation:
             raise invalid("message", why)
         front = (message_of(events) or events[0]) if asked is None else None
         shown = tuple(_only_thinking_behind(events, front))
-        return cls(scope, command, material, recalled, scope.ports.clock.now(), shown, asked, front)
+        by = _speaker(front if front else message_of(log) if len(events) < len(log) else None)
+        return cls(scope, command, material, recalled, scope.ports.clock.now(), shown, asked, front, by=by)
 
     @property
     def asked_text(self) -> str:
@@ -341,7 +344,7 @@ class _Compilation:
             events=self.events,
             hidden=session_state.hidden if session_state else None,
             summary=log.summary if log else None,
-            message=_message(self.asked, material),
+            message=_message(self.asked, material, self.by),
             session=self._session(),
             timezone=timezone,
             updates=self.begun.updates(material.updates or ())
@@ -355,7 +358,9 @@ class _Compilation:
             images=material.images.bodies,
             shown_pending=session_state.epoch.shown_pending if session_state else (),
             front=self.front.seq if self.front else None,
-            asked=_message(self.front.content, material) if self.front and self._goes_on_from_message else None,
+            asked=_message(self.front.content, material, self.by)
+            if self.front and self._goes_on_from_message
+            else None,
         )
 
     def _session(self) -> str:
@@ -504,11 +509,16 @@ def _only_thinking_behind(events: Sequence[Event], front: Event | None) -> list[
     ]
 
 
-def _message(asked: Content | None, material: Material) -> list[Any] | None:
-    """Return the blocks of the message, escaped so that nothing in it can open or close an element of Neve's."""
+def _speaker(event: Event | None) -> str | None:
+    return event.name if event is not None and event.participant else None
+
+
+def _message(asked: Content | None, material: Material, by: str | None) -> list[Any] | None:
+    """Return the blocks of the message, escaped so that nothing in it can open or close an element of Neve's. ``by``:
+    the name of who says it, among several."""
     if asked is None:
         return None
-    blocks = content_blocks(asked, material.images.bodies)
+    blocks = with_speaker(by, content_blocks(asked, material.images.bodies))
     return [Text(escape(block.text)) if isinstance(block, Text) else block for block in blocks]
 
 

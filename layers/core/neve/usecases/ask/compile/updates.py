@@ -14,7 +14,7 @@ from neve.domain.compile.updates import SHORT_TOKENS, Update, gone, outdated
 from neve.domain.documents.pins import Pin
 from neve.domain.memories.marks import OF_A_TOOL, text_with_marks
 from neve.domain.memories.text import HIGHEST, fingerprint, priority_of
-from neve.domain.memories.visibility import active, visible
+from neve.domain.memories.visibility import active, may_be_told, visible
 from neve.domain.pack.dated import with_its_day, without_day
 from neve.domain.pack.render import JUST_SAID, escape, indented
 from neve.domain.pack.repeated_statements import already_stated, said_in_whole
@@ -331,7 +331,7 @@ def updates_since(
     found = [rows.read_memory(item) for item in page.items]
     known = _known(view.manifest) if view.manifest else frozenset()
     shown = Uttered.of(view.manifest) if view.manifest else Uttered()
-    holding = what_holds_of(found, head.gen, now)
+    holding = what_holds_of([one for one in found if may_be_told(one, scope.session)], head.gen, now)
     news = [one for one in found if one.id not in known and _new(scope, one, head, now)]
     stated_since = NewStatements.of(holding.of(news), shown)
     new = told_elsewhere(said.result(), shown, stated_since)
@@ -372,6 +372,8 @@ def _new(scope: SessionScope, memory: Memory, head: UserHead, now: str) -> bool:
     """Say whether a memory is news for the session: an observation of the session itself is about what its history
     shows."""
     here = memory.session_id == scope.session
+    if not may_be_told(memory, scope.session):
+        return False
     if memory.kind is Kind.OBSERVATION and memory.provenance.by != "import":
         return not here and active(memory, head.gen, now)
     return memory.kind in STATED and (here or memory.scope is Scope.GLOBAL) and active(memory, head.gen, now)

@@ -37,7 +37,7 @@ read, like a later page, whose cursor pins its generation."""
 class MemoryFilter:
     """The filters of a caller. ``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form.
     ``of_sessions``: made of these conversations and of no others, whatever its status. ``as_of``: in force then,
-    whatever its status is now."""
+    whatever its status is now. ``about``: said by any of these participants."""
 
     kind: str | None = None
     tier: str | None = None
@@ -54,6 +54,7 @@ class MemoryFilter:
     before: str | None = None
     of_sessions: tuple[str, ...] = ()
     as_of: str | None = None
+    about: tuple[str, ...] = ()
 
     def admits(self, memory: Memory, status: Status) -> bool:
         anything = self.of_sessions or self.as_of
@@ -71,6 +72,7 @@ class MemoryFilter:
             and self.written_by in (None, memory.written_by)
             and (self.after is None or memory.observed_at >= self.after)
             and (self.before is None or memory.observed_at < self.before)
+            and (not self.about or not set(self.about).isdisjoint(memory.about))
             and (not self.of_sessions or set() < made_in(memory) <= set(self.of_sessions))
         )
 

@@ -125,6 +125,7 @@ class Hit:
     group: str | None = None
     tags: tuple[str, ...] = ()
     metadata: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
     category: str | None = None
     title: str | None = None
     summary: str | None = None
@@ -280,6 +281,7 @@ def _hit(one: Ranked, rank: int, said_again: tuple[str, ...]) -> Hit:
         group=passage.group,
         tags=passage.tags,
         metadata=passage.metadata,
+        about=passage.about,
         category=passage.category,
         title=row.document.name if row.document else None,
         summary=row.document.summary if row.document else None,

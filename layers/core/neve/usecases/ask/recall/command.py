@@ -40,7 +40,7 @@ FURTHER_DEPTH = 2 * MAX_K
 class RecallFilters:
     """The caller's filters. ``after`` (inclusive) and ``before`` (exclusive) bound ``observed_at``, in stored form.
     ``kind``: a memory kind, ``event`` or ``document``. ``tags``, ``metadata`` (``domain.metadata.entries``): all of
-    them."""
+    them. ``about``: said by any of these participants."""
 
     group: str | None = None
     tags: tuple[str, ...] = ()
@@ -51,6 +51,7 @@ class RecallFilters:
     kind: str | None = None
     after: str | None = None
     before: str | None = None
+    about: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,4 +239,6 @@ def _where(command: RecallCommand) -> SearchFilter:
         before=filters.before,
         exclude_ids=frozenset(command.exclude_ids),
         in_force_at=command.as_of,
+        about=filters.about,
+        asked_in=session,
     )

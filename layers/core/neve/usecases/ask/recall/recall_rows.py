@@ -4,7 +4,7 @@ it be seen."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from neve.domain.memories.visibility import born, status_at
 from neve.domain.metadata import as_entries, of_entries
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Provenance, Trust
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import Audience, Event, EventType
 from neve.domain.records.users import UserHead
 from neve.domain.validity import holds_at, was_there
 from neve.ports.search import SearchFilter
@@ -197,7 +197,8 @@ def _utterance_row(item: Item, head: UserHead) -> RecallRow | None:
     if item.get("blocks") or len(text) > CACHED_CHARACTERS:
         return _row_of_event(item["session_id"], rows.read_event(item))
     words = _Words(item["session_id"], item["seq"], item["event_type"], text, item["created_at"], item.get("name"))
-    return _row_of(words._replace(metadata=as_entries(item.get("metadata", {}))))
+    labelled = words._replace(metadata=as_entries(item.get("metadata", {})))
+    return _row_of(labelled._replace(participant=item.get("participant"), audience=item.get("audience")))
 
 
 class _Words(NamedTuple):
@@ -210,6 +211,8 @@ class _Words(NamedTuple):
     created_at: str
     name: str | None
     metadata: tuple[str, ...] = ()
+    participant: str | None = None
+    audience: Audience | None = None
 
 
 @lru_cache(maxsize=CACHED_ROWS)
@@ -218,6 +221,7 @@ def _row_of(words: _Words) -> RecallRow | None:
     changed one has other words."""
     kind, metadata = EventType(words.event_type), of_entries(words.metadata)
     event = Event(words.seq, kind, words.text, 0, words.created_at, name=words.name, metadata=metadata)
+    event = replace(event, participant=words.participant, audience=words.audience)
     return _row_of_event(words.session, event)
 
 
@@ -245,6 +249,8 @@ def allows(where: SearchFilter, passage: Passage) -> bool:
         and (where.before is None or passage.observed_at < where.before)
         and (where.holds_at is None or holds_at(passage, where.holds_at))
         and (where.in_force_at is None or _was_there(passage, where.in_force_at))
+        and (not where.about or not set(where.about).isdisjoint(passage.about))
+        and passage.only_in in (None, where.asked_in)
     )
 
 

@@ -246,7 +246,7 @@ def _revs(found: Iterable[Candidate], new: Mapping[str, int]) -> dict[str, int]:
 
 
 def _left_out(user_state: UserState, pack: PackContents | None, request: ResolvedRequest) -> LeftOut:
-    everything = SearchFilter(statuses=())
+    everything = SearchFilter(statuses=(), asked_in=request.command.session_id)
     named = [read_row(item, user_state.head, everything) for item in user_state.excluded]
     prints = [row.fingerprint for row in named if isinstance(row, RecallRow)]
     asked = request.command

@@ -91,7 +91,8 @@ def told_in(table: Table, user: UserHead, tail: Tail) -> list[Told]:
 
 
 def _event(item: Item, user: UserHead, tail: Tail) -> Event | None:
-    """Read an event; None for what was taken back, and for one of an earlier incarnation."""
-    if item["incarnation"] != user.incarnation or holds(tail.head.retracted, item["seq"]):
+    """Read an event; None for what was taken back or is told in its session alone, and for one of an earlier
+    incarnation."""
+    if "audience" in item or item["incarnation"] != user.incarnation or holds(tail.head.retracted, item["seq"]):
         return None
     return rows.read_event(item)

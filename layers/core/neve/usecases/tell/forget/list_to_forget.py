@@ -118,6 +118,7 @@ def _by_query(scope: UserScope, query: str, where: MemoryFilter) -> tuple[list[M
             kind=where.kind,
             after=where.after,
             before=where.before,
+            about=where.about,
         ),
         include_inbox=where.status == "inbox",
         include_superseded=where.status == "superseded",

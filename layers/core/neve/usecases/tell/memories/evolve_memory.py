@@ -100,7 +100,7 @@ class _Evolve:
         if old.status is not Status.ACTIVE or being_replaced(old):
             raise NeveError("conflict", f"The memory is {old.status}, and only an active one can evolve.")
         new = self._successor(old, iso(now), head.gen)
-        place, holder = holder_of(scope, new.text) if new.kind is Kind.FACT else (None, None)
+        place, holder = holder_of(scope, new.text) if new.has_place else (None, None)
         if holder is not None and holder.id != old.id:  # else it is reworded, and stays where it is
             new = with_times_of(_said_again(holder, new, iso(now)), new, iso(now), iso(now))
         new = replace(new, supersedes=(*new.supersedes, old.id), write_id=self.write_id)
@@ -111,7 +111,7 @@ class _Evolve:
             rows.put_memory(keys, new),
             rows.put_memory(keys, gone),
         ]
-        if new.kind is Kind.FACT and new.version == 0:
+        if new.has_place and new.version == 0:
             ops.append(rows.put_place(place_key(keys, new.text), new.id, place))
         ops += self._swap_in_live_list(old, new)
         self.tried = [replace(new, version=new.version + 1)]
@@ -159,6 +159,8 @@ class _Evolve:
             valid_from=wanted.valid_from,
             valid_until=wanted.valid_until,
             written_by=wanted.written_by,
+            about=old.about,
+            audience=old.audience,
         )
         if new.fingerprint == old.fingerprint:
             raise invalid("text", "is the same as the memory's text; change other fields with PATCH")

@@ -46,7 +46,7 @@ def holder_of(scope: UserScope, text: str) -> tuple[Item | None, Memory | None]:
 def take_place(scope: UserScope, memory: Memory, before: Memory) -> list[WriteOp]:
     """Give what is to be written with ``memory``, so that it holds its place and has left that of its words before.
     ``before``: the row as it was. Raises conflict when another fact says the same."""
-    if memory.kind is not Kind.FACT:
+    if not memory.has_place:
         return []
     moved = place_of(before.text) != place_of(memory.text)
     left = leave_place(scope, before) if moved else []

@@ -100,16 +100,16 @@ class FactWrites:
         candidate = replace(candidate, origin=_with_trust(candidate.origin))
         policy = self.scope.policy
         at = candidate.observed_at or now
-        place = place_of(candidate.text)
-        target = self._target(candidate, at)
-        known = KnownFacts(self._same(place, candidate, target, at), target)
+        target, place = self._target(candidate, at), place_of(candidate.text)
+        same = None if candidate.audience else self._same(place, candidate, target, at)  # never another speaker's
+        known = KnownFacts(same, target)
         rules = Rules(policy.min_importance, policy.review_mode, policy.write_tools)
         verdict = decide(candidate, known, rules, at, self.via)
         taken = self._taken(candidate, known, at) if verdict.decision == "superseded" else ()
         row = self._row(candidate, known, verdict, new_id, now, taken)
         if row is not None:
             self._put(row)
-            if place_of(row.text) == place:  # else it says what it said before, in its own place
+            if place_of(row.text) == place and row.has_place:  # else it says what it said before, in its own place
                 self._holders[place] = row.id
         if row is not None:
             for old in taken:
@@ -238,7 +238,7 @@ class FactWrites:
             fact = _record(self.scope, candidate, new_id, now, self.gen)
         else:
             self._note_repeated(again, candidate)
-            again = replace(again, last_used_at=now)
+            again = replace(again, last_used_at=now, about=tuple(dict.fromkeys((*again.about, *candidate.about))))
             again = with_times_of(again, candidate, candidate.observed_at or now, now)
             if verdict.decision == "reinforced":
                 again = replace(again, person_at=now) if candidate.by_a_person else again
@@ -293,6 +293,8 @@ def _record(scope: UserScope, candidate: FactCandidate, memory_id: str, now: str
         observed_at=candidate.observed_at,
         category=candidate.category,
         timezone=candidate.timezone,
+        about=candidate.about,
+        audience=candidate.audience,
     )
     return record_of(written, memory_id, candidate.origin, now, gen, scope.count)
 

@@ -209,7 +209,7 @@ def _places(
     ``fresh``."""
     taken: dict[Key, Memory] = {}
     let_in: dict[Key, Memory] = {}
-    for memory in [one for one in fresh.values() if one.kind is Kind.FACT and one.status in HOLDING]:
+    for memory in [one for one in fresh.values() if one.has_place and one.status in HOLDING]:
         place = place_key(keys, memory.text)
         same = taken.get(place) or let_in.get(place) or _holder(keys, found, memory)
         if same is None:

@@ -20,6 +20,7 @@ from neve.domain.records.sessions import SILENT, Event, EventType, SessionHead
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
+from neve.domain.sessions.participants import heard_by, named_participant, others_from
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn, content_text, last_of_turn
 from neve.domain.times import iso
@@ -92,7 +93,7 @@ def append_screened(
     """Append screened events. ``append``: without its events yet. ``fields``: where the content of each stands."""
     named = [name_images(append.scope, event.content, at) for (event, _), at in zip(screened, fields, strict=True)]
     append.events = [replace(event, content=content) for (event, _), (content, _) in zip(screened, named, strict=True)]
-    append.redacted = dict(sum((found for _, found in screened), Counter()))
+    append.redacted, append.fields = dict(sum((found for _, found in screened), Counter())), fields
     images = [images for _, images in named]
     return _with_images(append, images) if any(images) else transact(append.scope.ports, append.attempt)
 
@@ -126,7 +127,7 @@ class Append:
     """One append call. ``redacted``: of what was taken out of the events. ``write_id`` names this call on the rows it
     writes, ``job_id`` the compaction that it may queue. ``tried``: the first event's row of its last attempt, and what
     that would have been answered. ``shapes``: of stored images, which are no part of what makes two events the same: of
-    an upload they are known when it was looked at."""
+    an upload they are known when it was looked at. ``fields``: as in ``append_screened``."""
 
     scope: SessionScope
     events: list[NewEvent]
@@ -136,6 +137,7 @@ class Append:
     job_id: str
     tried: tuple[Key, Appended] | None = None
     shapes: Mapping[str, Shape | TextShape] = field(default_factory=dict)
+    fields: Sequence[str] = ()
 
     def look(self) -> Appended | list[int]:
         """Find the answer of an earlier call with this idempotency key, or the positions of the events that are new.
@@ -220,7 +222,9 @@ class Append:
         seqs, numbered = self._numbered(found, head)
         new = [(seq, event) for _, seq, event in numbered]
         ops: list[WriteOp] = [rows.guard_user(keys, user, now), *begun]
-        records = [self._to_event(event, seq, now, user.incarnation) for seq, event in new]
+        self._check_participants(head)
+        head = replace(head, others_from=others_from(head, self.scope.user, new))
+        records = [self._to_event(head, event, seq, now, user.incarnation) for seq, event in new]
         for record in records:
             put = rows.put_event(keys, record, user.incarnation)
             of_append: Item = {"write_id": self.write_id}
@@ -291,12 +295,18 @@ class Append:
             reason = "tokens"
         return compaction_job(self.scope, reason, None, self.job_id) if reason else None
 
-    def _to_event(self, event: NewEvent, seq: int, now: datetime, incarnation: int) -> Event:
+    def _check_participants(self, head: SessionHead) -> None:
+        """Refuse what a stranger said. Raises 422, which names the field."""
+        for event, field_ in zip(self.events, self.fields, strict=True):
+            named_participant(head, event.participant, f"{field_.rpartition('.')[0]}.participant")
+
+    def _to_event(self, head: SessionHead, event: NewEvent, seq: int, now: datetime, incarnation: int) -> Event:
         content, path = shaped(event.content, self.shapes), None
         if uploaded_text(content):
             scope = self.scope
             path = artifact_path(scope.tenant.id, scope.user, scope.session, incarnation, seq)
             content = with_notes(content, event.event_type, path)
+        speaker = named_participant(head, event.participant, "participant")
         return Event(
             seq=seq,
             event_type=event.event_type,
@@ -307,9 +317,11 @@ class Append:
             artifact_path=path,
             created_at=_said_at(event.created_at, now),
             client_id=event.client_id,
-            name=event.name,
+            name=event.name or (speaker.name if speaker else None),
             event_data=event.event_data,
             metadata=event.metadata,
+            participant=event.participant,
+            audience=heard_by(head, self.scope.user, seq, event),
         )
 
     def _advanced(self, head: SessionHead, new: list[tuple[int, NewEvent]], tokens: int, now: datetime) -> SessionHead:
@@ -393,6 +405,7 @@ def _content_sha(event: NewEvent) -> str:
     """Hash what makes two events with one client id the same: type, speaker, content and data, not the time it was
     sent."""
     basis = [event.event_type, event.name, event.content, event.event_data]
+    basis += [event.participant] if event.participant else []
     return hashlib.sha256(json.dumps(basis, sort_keys=True).encode()).hexdigest()
 
 

@@ -93,7 +93,7 @@ class _AppendMessages(Append):
         for one in self.messages:
             events = [next(left) for _ in one.events]
             # in each session another value: no digest tells that two users have said the same
-            basis = [[event.event_type, event.name, event.content, _compared(event)] for event in events]
+            basis = [_basis(event) for event in events]
             text = json.dumps([self.scope.keys.log, basis], sort_keys=True, ensure_ascii=False)
             digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
             found.append(Sent(digest, one.own_id, one.is_silent, one.of_user, one.distinctive))
@@ -181,6 +181,11 @@ class _AppendMessages(Append):
             told.append(AppendedMessage(one.own_id or f"{sent.digest[:32]}-{before}", state, seqs))
             at += len(one.events)
         return told
+
+
+def _basis(event: NewEvent) -> list[Any]:
+    said_by = [event.participant] if event.participant else []
+    return [event.event_type, event.name, event.content, _compared(event), *said_by]
 
 
 def _compared(event: NewEvent) -> Mapping[str, Any]:

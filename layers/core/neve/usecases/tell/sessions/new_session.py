@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from neve.domain.metadata import Metadata
 from neve.domain.privacy.structured import Walk
-from neve.domain.records.sessions import SessionHead
+from neve.domain.records.sessions import Participant, SessionHead
 from neve.ports.table import Item
 from neve.scope import UserScope
 from neve.store import rows
@@ -15,13 +15,16 @@ from neve.store import rows
 @dataclass(frozen=True, slots=True)
 class OpenSession:
     """A caller's wish to open a session. ``session_id`` None: a new one is made. ``user_meta``: name, stage, timezone.
-    ``metadata`` None: as it is. ``budget_ms`` None: the policy's."""
+    ``metadata``, ``room`` None: as it is. ``budget_ms`` None: the policy's. ``shared_from``: see ``SessionHead``."""
 
     session_id: str | None = None
     title: str | None = None
     user_meta: dict[str, str] = field(default_factory=dict)
     budget_ms: int | None = None
     metadata: Metadata | None = None
+    participants: tuple[Participant, ...] = ()
+    room: bool | None = None
+    shared_from: tuple[str, str] | None = None
 
 
 def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
@@ -29,7 +32,9 @@ def screened_opening(scope: UserScope, wanted: OpenSession) -> OpenSession:
     walk = Walk(scope.policy.pii.actions)
     title = walk.text(wanted.title) if wanted.title else wanted.title
     metadata = walk.labels(wanted.metadata) if wanted.metadata else wanted.metadata
-    return replace(wanted, title=title, user_meta=walk.value(wanted.user_meta), metadata=metadata)
+    people = tuple(replace(one, name=walk.text(one.name)) for one in wanted.participants)
+    meta = walk.value(wanted.user_meta)
+    return replace(wanted, title=title, user_meta=meta, metadata=metadata, participants=people)
 
 
 def ended_at(scope: UserScope, newest: Item | None) -> str | None:
@@ -51,6 +56,9 @@ def first_head(session: str, wanted: OpenSession, now: str, previous_at: str | N
         title=wanted.title,
         user_meta=wanted.user_meta,
         metadata=wanted.metadata or {},
+        participants=wanted.participants,
+        room=bool(wanted.room),
+        shared_from=wanted.shared_from,
         previous_at=previous_at,
         unwatched=True,
     )

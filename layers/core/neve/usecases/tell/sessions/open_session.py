@@ -9,6 +9,7 @@ from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.packs import PackEntry
 from neve.domain.records.sessions import SessionHead
+from neve.domain.sessions.participants import joined_participants
 from neve.domain.times import iso
 from neve.ports.errors import DeadlineExceeded
 from neve.scope import SessionScope, UserScope
@@ -41,10 +42,10 @@ class OpenedSession:
 
 def open_session(scope: UserScope, wanted: OpenSession) -> OpenedSession:
     """Open the session, made if its id is new, and serve its pack. A repeat with the same id gives the same session and
-    the same pack version; a title or user_meta that was sent replaces the stored one.
+    the same pack version; a title or user_meta that was sent replaces the stored one, participants join.
 
-    Raises erasing, user_closed, session_deleted, and StoreUnavailable when the session row cannot be written. A pack
-    that cannot be served within the budget degrades the answer instead."""
+    Raises 422 for participants that cannot join, erasing, user_closed, session_deleted, and StoreUnavailable when the
+    session row cannot be written. A pack that cannot be served within the budget degrades the answer instead."""
     start = scope.ports.clock.monotonic_ms()
     wanted = screened_opening(scope, wanted)
     budget = wanted.budget_ms if wanted.budget_ms is not None else scope.policy.session_start_budget_ms
@@ -116,6 +117,7 @@ def _ensure(scope: UserScope, wanted: OpenSession) -> tuple[SessionView, bool, i
             title=wanted.title or view.head.title,
             user_meta={**view.head.user_meta, **wanted.user_meta},
             metadata=view.head.metadata if wanted.metadata is None else wanted.metadata,
+            participants=joined_participants(view.head, wanted.participants, wanted.room),
         )
         if updated != view.head:
             ports.table.write([guard, rows.put_session(keys, updated)])

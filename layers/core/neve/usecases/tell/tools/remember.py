@@ -7,9 +7,11 @@ from dataclasses import dataclass
 
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Category, Provenance
-from neve.domain.records.sessions import Event, EventType
+from neve.domain.records.sessions import Event, EventType, SessionHead
+from neve.domain.sessions.participants import SESSION_ONLY
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import event_text
+from neve.domain.sessions.voices import THE_USER, Voice, voice_of
 from neve.domain.tenants.write_tools import need_write_tools
 from neve.domain.terms import stem
 from neve.domain.words import content_words
@@ -40,13 +42,23 @@ def remember(
     model's own. Three batch reads at most, one transaction. Raises write_tools_off, and what ``store_facts`` does, 422
     ``pii_blocked`` among it."""
     need_write_tools(scope.policy)
-    said = _said(scope, session_id, wanted.seq)
+    session, said = _said(scope, session_id, wanted.seq)
     seq = said.seq if said else None
-    stated = said is not None and _stems(wanted.text) - _OF_THE_USER <= _stems(event_text(said))
+    voice = voice_of(said, room=session.room) if session and said else _of_the_model(session)
+    named = _OF_THE_USER | _stems(voice.name or "")
+    stated = said is not None and _stems(wanted.text) - named <= _stems(event_text(said))
     origin = Provenance(
         "user_stated" if stated else "assistant", session_id, seq, seq, trust="user" if stated else "assistant"
     )
-    fact = FactCandidate(wanted.text, wanted.category, origin, wanted.importance, written_by="model")
+    fact = FactCandidate(
+        voice.fact(wanted.text),
+        wanted.category,
+        origin,
+        wanted.importance,
+        written_by="model",
+        about=voice.about,
+        audience=voice.audience,
+    )
     return store_facts(scope, [fact], via="model", beside=lambda stored: beside(stored[0]))[0]
 
 
@@ -55,14 +67,22 @@ def _stems(text: str) -> set[str]:
     return set(map(stem, content_words(text)))
 
 
-def _said(scope: UserScope, session_id: str | None, seq: int | None) -> Event | None:
-    """Read the user's message; None where the log has none there, or it was taken back."""
-    if session_id is None or seq is None:
-        return None
+def _of_the_model(session: SessionHead | None) -> Voice:
+    """Give the voice of a model that cites nobody: in a session in which others speak it may repeat them."""
+    return Voice(audience=SESSION_ONLY, is_user=False) if session and session.others_from else THE_USER
+
+
+def _said(scope: UserScope, session_id: str | None, seq: int | None) -> tuple[SessionHead | None, Event | None]:
+    """Read the session and the user's message; None where the log has none there, or it was taken back."""
+    if session_id is None:
+        return None, None
     keys = scope.of_session(session_id).keys
-    found = scope.ports.table.get_many([keys.session_head, keys.event(seq)])
-    if keys.event(seq) not in found or not rows.is_there(found, keys.session_head):
-        return None
+    found = scope.ports.table.get_many([keys.session_head, *([keys.event(seq)] if seq is not None else ())])
+    if not rows.is_there(found, keys.session_head):
+        return None, None
+    session = rows.read_session(found[keys.session_head])
+    if seq is None or keys.event(seq) not in found:
+        return session, None
     event = rows.read_event(found[keys.event(seq)])
-    retracted = holds(rows.read_session(found[keys.session_head]).retracted, seq)
-    return event if event.event_type is EventType.USER_MESSAGE and not retracted else None
+    meant = event.event_type is EventType.USER_MESSAGE and not holds(session.retracted, seq)
+    return session, event if meant else None

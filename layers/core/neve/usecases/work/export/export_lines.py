@@ -47,6 +47,7 @@ _OF_A_MEMORY = (
         "valid_until",
     ),
     "metadata",
+    "audience",
     *("outcome", "emotional_tone", "occurrences", "superseded_by", "superseded_at", "superseded_reason"),
     *("created_at", "observed_at", "observed_date", "time_of_day", "last_used_at"),
 )
@@ -142,9 +143,14 @@ def _sessions(scope: UserScope, after: Place | None) -> Iterator[Placed]:
 def _lines_above_events(scope: SessionScope, session: SessionHead) -> list[Line]:
     items = all_rows(scope.ports.table, scope.keys.partition, prefix=f"{SUMMARY}{scope.session}#")
     return [
-        {"type": "session", **_given({name: getattr(session, name) for name in _OF_A_SESSION})},
+        {"type": "session", **_given(_session_fields(session))},
         *({"type": "summary", **_given(asdict(rows.read_summary(item)) | {"version": None})} for item in items),
     ]
+
+
+def _session_fields(session: SessionHead) -> Line:
+    fields = {name: getattr(session, name) for name in _OF_A_SESSION} | {"room": session.room or None}
+    return fields | {"participants": [_given(asdict(one)) for one in session.participants] or None}
 
 
 def _event_lines(scope: SessionScope, first: int) -> Iterator[Placed]:
@@ -162,7 +168,9 @@ def memory_line(memory: Memory, status: Status) -> Line:
     """Write the line of a memory. ``status``: as readers see it now."""
     line = _given({name: getattr(memory, name) for name in _OF_A_MEMORY})
     line |= {
-        name: list(getattr(memory, name)) for name in ("tags", "key_topics", "supersedes") if getattr(memory, name)
+        name: list(getattr(memory, name))
+        for name in ("tags", "key_topics", "supersedes", "about")
+        if getattr(memory, name)
     }
     if memory.never_recall:
         line["never_recall"] = True

@@ -113,12 +113,13 @@ def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> 
 
 
 def _events(scope: SessionScope, first: int, last: int, retracted: Spans) -> Iterator[Event]:
-    """Read the events without what is taken back, and what Neve renders; that there was a picture is told, what it
-    showed was observed."""
+    """Read the events without what is taken back, what is told in the session alone, and what Neve renders; that there
+    was a picture is told, what it showed was observed."""
     if first > last:
         return
     for item in all_rows(scope.ports.table, scope.keys.log, between=scope.keys.events(first, last)):
-        event = None if holds(retracted, item["seq"]) else strip_event(rows.read_event(item))
+        kept_here = "audience" in item or holds(retracted, item["seq"])
+        event = None if kept_here else strip_event(rows.read_event(item))
         if event is not None:
             yield _without_images(event)
 

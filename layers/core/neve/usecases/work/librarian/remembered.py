@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from neve.domain.librarian.filing import Remembered
 from neve.domain.memories.made_of import whole_range
+from neve.domain.memories.visibility import may_be_told
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.memories import Memory
 from neve.domain.records.users import UserHead
@@ -20,7 +21,7 @@ def remembered_of(scope: SessionScope, user: UserHead, marker: SessionMarker) ->
     One read, and another one where what a person had said took the place of an older one. Raises StoreUnavailable."""
     at = iso(scope.ports.clock.now())
     live = active_memories(scope.ports.table, scope.keys, (row.id for row in marker.live), user.gen, at)
-    own = [memory for memory in live if memory.session_id == scope.session]
+    own = [memory for memory in live if memory.session_id == scope.session and may_be_told(memory, None)]
     corrected = [memory for memory in own if memory.provenance.by_hand]
     if not corrected:
         return ()

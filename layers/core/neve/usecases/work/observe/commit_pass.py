@@ -16,6 +16,7 @@ from neve.domain.records.markers import LiveRow, RefusedEvent, SessionMarker
 from neve.domain.records.memories import Kind, Memory, MemoryPassage, Provenance, Scope, Status, Tier
 from neve.domain.records.sessions import Event, EventType, Span
 from neve.domain.sessions.spans import common, meets
+from neve.domain.sessions.voices import THE_USER, Voice
 from neve.domain.times import iso, parse
 from neve.observing import Observed
 from neve.ports.table import MAX_WRITE_OPS, Item, Key, Put, Version, WriteOp
@@ -46,7 +47,7 @@ class PassRead:
     nothing. ``refused``: events among them that it would not read; ``unseen``: those that it read without their images
     only. ``facts``: the facts that it proposed of them, for which there is room. ``held``: parts of the log that its
     answer may hold words of, with those that the memories shown with the events were made from. ``said``: what the
-    lines are held against; None = the events alone."""
+    lines are held against; None = the events alone. ``voice``: whose words the events are."""
 
     first: int
     covered_to: int
@@ -58,6 +59,7 @@ class PassRead:
     facts: tuple[StatedFact, ...] = ()
     held: tuple[Span, ...] = ()
     said: SaidHere | None = None
+    voice: Voice = THE_USER
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,8 @@ class PassCommit:
             valid_until=fact.valid_until,
             observed_at=iso(parse(fact.observed_at)),
             timezone=timezone,
+            about=self.read.voice.about,
+            audience=self.read.voice.audience,
         )
         return screened_candidate(self.scope, candidate)
 
@@ -219,6 +223,8 @@ class PassCommit:
             fingerprint=fingerprint(text),
             status=Status.ACTIVE,
             tags=(BASE_TAG,),
+            about=self.read.voice.about,
+            audience=self.read.voice.audience,
             provenance=Provenance(
                 by="user_stated" if by_user else "assistant",
                 session_id=self.scope.session,
@@ -275,6 +281,8 @@ class PassCommit:
         live, retold = facts.live(self.scope.session, marker.live), facts.repeated_with(marker.retold)
         marker = replace(marker, live=live, retold=retold)
         if self.observed is None:
+            return marker
+        if self.read.voice.audience:  # the session's task and title, which a librarian reads, and scene are its user's
             return marker
         scene = self.observed.scene if marker.observed_seq >= self.read.covered_to else marker.scene
         return replace(

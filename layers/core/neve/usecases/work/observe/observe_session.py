@@ -18,6 +18,7 @@ from neve.domain.records.users import UserHead
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, event_text, images_of, plan_pass
+from neve.domain.sessions.voices import Voice, with_one_voice
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
 from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
 from neve.scope import SessionScope
@@ -151,7 +152,7 @@ class _Pass:
         if head.last_seq <= _done_through(marker, self.closing):
             return False
         raw = self._tail(_read_through(marker))
-        plan = self._plan(marker, raw)
+        plan, voice = with_one_voice(self._plan(marker, raw), room=head.room)
         first = marker.observed_seq + 1
         if not plan.events:  # all of it was our own rendering, or was refused
             last = raw[-1].seq if raw else _read_through(marker)
@@ -166,21 +167,23 @@ class _Pass:
         pictured = pictures_with_room(self.scope.ports.objects, plan.events, raw)
         if len(pictured.events) < len(plan.events):
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
-        given = replace(self._input(head, marker, plan.events), events=pictured.events)
+        given = replace(self._input(head, marker, plan.events, voice), events=pictured.events)
         try:
             with noting_what_waits(self.scope, (ContentRefused, UnusableAnswer)):
                 answer, unseen = self._ask(given)
         except (ContentRefused, UnusableAnswer) as failure:
             self._narrow(marker, plan.events, failure)
             return True
-        observed, found = screen_observed(self.scope, answer)
+        observed, found = screen_observed(self.scope, by_name(answer, voice))
         with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
             said = said_in_pass(self.scope, plan.events, given.prior, observed, marker.retracted)
         room = facts_with_room(stated_facts(observed.facts, said), plan.events[0].seq)
-        last = plan.events[-1].seq if plan.cut_by_cap else raw[-1].seq
+        last = (plan.through or plan.events[-1].seq) if plan.cut_by_cap else raw[-1].seq
         advance = plan.cut_by_cap or self.closing
         held = held_by(given)
-        read = PassRead(first, last, last, plan.events, advance, marker.refused, tuple(unseen), held=held, said=said)
+        read = PassRead(
+            first, last, last, plan.events, advance, marker.refused, tuple(unseen), held=held, said=said, voice=voice
+        )
         observed, read = done_justice(observed, read, room)
         with contextlib.suppress(InputRetracted):  # asked again without it
             self._commit(observed, read)
@@ -237,17 +240,17 @@ class _Pass:
             return plan
         return Pass(plan.events[: marker.pass_limit], cut_by_cap=True)
 
-    def _input(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event]) -> PassInput:
+    def _input(self, head: SessionHead, marker: SessionMarker, events: Sequence[Event], voice: Voice) -> PassInput:
         """Gather what the observer is given for a pass, without the bytes of images."""
         policy = self.scope.policy
         return PassInput(
             session_id=self.scope.session,
             events=events,
-            prior=prior_memories(self.scope, marker, events, self._facts()),
+            prior=prior_memories(self.scope, marker, events, self._facts(), voice),
             timezone=head.timezone,
             output_cap=policy.observer_output_cap,
             max_lines=room_for(events),
-            scene=marker.scene,
+            scene=None if voice.audience else marker.scene,
             seconds_left=self.seconds_left,
         )
 
@@ -327,6 +330,14 @@ class _Pass:
         elif self.report.found_nothing:
             nothing_new = KNOWN_ALREADY if self.report.reinforced else NOTHING_OBSERVED
             self.report.reason = nothing_new if observed or not read.refused else NOTHING_READABLE
+
+
+def by_name(answer: Observed, voice: Voice) -> Observed:
+    """Name the speaker in an answer where the observer says "User"."""
+    if voice.name is None:
+        return answer
+    lines = tuple(replace(line, text=voice.named(line.text)) for line in answer.lines)
+    return replace(answer, lines=lines, facts=tuple(replace(one, text=voice.fact(one.text)) for one in answer.facts))
 
 
 def held_by(given: PassInput) -> tuple[Span, ...]:

@@ -17,6 +17,7 @@ from neve.domain.records.packs import PackEntry
 from neve.domain.records.sessions import Event, SessionHead, Span, Spans
 from neve.domain.retract.derived import goes_with, left_of
 from neve.domain.sessions.transcript import event_text
+from neve.domain.sessions.voices import THE_USER, Voice
 from neve.domain.tails.told import UTTERED
 from neve.domain.times import iso
 from neve.domain.words import content_words
@@ -49,13 +50,17 @@ def facts_elsewhere(scope: SessionScope) -> list[Memory]:
 
 
 def prior_memories(
-    scope: SessionScope, marker: SessionMarker, events: Sequence[Event], facts: Sequence[Memory]
+    scope: SessionScope,
+    marker: SessionMarker,
+    events: Sequence[Event],
+    facts: Sequence[Memory],
+    voice: Voice = THE_USER,
 ) -> list[PriorMemory]:
     """Return the memories that a pass is shown: global rows, facts first, each kind in its order, then local ones,
     oldest first. Newest local rows are preferred when not all fit. ``facts``: ``facts_elsewhere``, be it of a while
-    ago. What was made of events that are taken back is not among them, whether or not it has been superseded yet, but
-    for what a person last wrote (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone,
-    StoreUnavailable."""
+    ago. ``voice``: whose words they are; nobody else's memories are among them. What was made of events that are taken
+    back is not among them, whether or not it has been superseded yet, but for what a person last wrote
+    (docs/rules/retract.md#corrected). Raises UserErased for a session that is gone, StoreUnavailable."""
     table, keys, cap = scope.ports.table, scope.keys, scope.policy.prior_memory_cap
     wanted = [keys.head, keys.epoch, *([keys.session_head] if marker.retracted else ())]
     found = table.get_many(wanted)
@@ -69,12 +74,12 @@ def prior_memories(
         layers = rows.read_manifest(manifest).layers if manifest else {}
         listed_there = [entry for layer in ("global", "local") for entry in layers.get(layer, ())]
         entries = [entry for entry in listed_there if entry.kind != UTTERED]
-    known = _rank_by_shared_words(facts, events)
+    known = _rank_by_shared_words([one for one in facts if voice.may_be_shown(one, scope.session)], events)
     elsewhere = {row.id for row in (*known, *marker.live)}  # a row may have come to the session behind its pack
     listed: list[PackEntry | LiveRow] = [*known, *(entry for entry in entries if entry.id not in elsewhere)]
     item = found.get(keys.session_head)
     log = replace(rows.read_session(item), retracted=marker.retracted) if item else None
-    read = partial(_still_meant, scope, log, gen)
+    read = partial(_still_meant, scope, log, gen, voice)
     shown_global = _fit(read, listed, cap // 2, MAX_ROWS // 2)
     room = cap - sum(memory.tokens for memory in shown_global)
     newest = tuple(reversed(marker.live))
@@ -101,9 +106,12 @@ def _own(scope: SessionScope, item: Item) -> bool:
     return item["scope"] == Scope.SESSION and item.get("session_id") == scope.session
 
 
-def _still_meant(scope: SessionScope, log: SessionHead | None, gen: int, ids: Sequence[str]) -> list[Memory]:
+def _still_meant(
+    scope: SessionScope, log: SessionHead | None, gen: int, voice: Voice, ids: Sequence[str]
+) -> list[Memory]:
     found = active_memories(scope.ports.table, scope.keys, ids, gen, iso(scope.ports.clock.now()))
-    return [memory for memory in found if log is None or not goes_with(memory, log)]
+    own = [memory for memory in found if voice.may_be_shown(memory, scope.session)]
+    return [replace(one, text=voice.as_the_user(one.text)) for one in own if log is None or not goes_with(one, log)]
 
 
 def _range_here(scope: SessionScope, memory: Memory) -> Span | None:

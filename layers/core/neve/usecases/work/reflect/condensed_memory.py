@@ -50,6 +50,8 @@ def _memory(scope: UserScope, row: CondensedRow, text: str, named: Sequence[Memo
         fingerprint=fingerprint(text),
         status=Status.ACTIVE,
         tags=taken.tags,
+        about=taken.about,
+        audience=taken.audience,
         provenance=origin,
         supersedes=tuple(memory.id for memory in named),
         observed_date=_day(row, named) or latest.observed_date,

@@ -18,6 +18,7 @@ from neve.domain.observe.trust import lowest
 from neve.domain.records.markers import LiveRow, SessionMarker
 from neve.domain.records.memories import Kind, Memory, Priority, Provenance, Scope, Status, Tier
 from neve.domain.reflect.inherited import Sources, inherited
+from neve.domain.sessions.participants import SESSION_ONLY
 from neve.domain.times import iso, parse
 from neve.domain.validity import is_bounded
 from neve.observing import Reflected, ReflectGroup, ReflectInput, SecondsLeft, for_ever
@@ -163,6 +164,8 @@ def _due(scope: SessionScope) -> _Due | None:
     sources = [memory for memory in active if not (memory.corrected or is_bounded(memory))]
     if not _is_due(list(map(live_row, sources)), policy.reflection_trigger, early=early):
         return None
+    parts = [[memory for memory in sources if memory.audience == audience] for audience in (None, SESSION_ONLY)]
+    sources = max(parts, key=lambda part: sum(memory.tokens for memory in part))  # apart: one goes on to other sessions
     tokens = sum(memory.tokens for memory in sources)
     target = policy.reflection_target
     if tokens < policy.reflection_trigger:  # else few rows would be made into as many
@@ -270,6 +273,8 @@ def _reflection(scope: SessionScope, text: str, named: Sequence[Memory], model: 
         fingerprint=fingerprint(text),
         status=Status.ACTIVE,
         tags=taken.tags,
+        about=taken.about,
+        audience=taken.audience,
         provenance=Provenance(
             by=named[-1].provenance.by,
             session_id=scope.session,

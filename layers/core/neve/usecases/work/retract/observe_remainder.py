@@ -20,6 +20,7 @@ from neve.domain.records.sessions import Event, Spans
 from neve.domain.sessions.rendered_blocks import strip_event
 from neve.domain.sessions.spans import holds, meets, without
 from neve.domain.sessions.transcript import images_of, plan_pass
+from neve.domain.sessions.voices import Voice, with_one_voice
 from neve.observing import Observed, PassInput, SecondsLeft
 from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
 from neve.ports.table import Check, Item, Key, Version, WriteOp, key_of
@@ -36,7 +37,7 @@ from neve.usecases.tell.tenants.paid_in_vain import counting_failures, counting_
 from neve.usecases.work.observe.commit_pass import InputRetracted, PassCommit, PassRead
 from neve.usecases.work.observe.images import Pictured, pictures_with_room
 from neve.usecases.work.observe.lease import release_lease, take_lease, within_lease
-from neve.usecases.work.observe.observe_session import OutOfTime, done_justice, held_by
+from neve.usecases.work.observe.observe_session import OutOfTime, by_name, done_justice, held_by
 from neve.usecases.work.observe.prior_memories import facts_elsewhere, prior_memories
 from neve.usecases.work.observe.refusals import REFUSED_IN_A_ROW, counted, noted, without_images
 from neve.usecases.work.observe.report import ObservationReport
@@ -118,6 +119,7 @@ class _Shown:
     events: Sequence[Event]
     pictured: Pictured
     ends: bool
+    voice: Voice
 
     @property
     def last(self) -> int:
@@ -202,9 +204,9 @@ class _Again:
     def _read(self) -> _Shown:
         """Read what the observer is shown, at most as much as a pass may hold."""
         keys = self.scope.keys
-        found = self.scope.ports.table.get_many([keys.head, keys.marker])
+        found = self.scope.ports.table.get_many([keys.head, keys.marker, keys.session_head])
         still_there(rows.read_head(found.get(keys.head)), self.incarnation)
-        if keys.marker not in found:
+        if keys.marker not in found or keys.session_head not in found:
             raise UserErased
         marker = rows.read_marker(found[keys.marker])
         spans = tuple(without((self.left.first, self.left.last), marker.retracted))
@@ -214,20 +216,30 @@ class _Again:
         meant = (e for e in log if holds(spans, e.seq) and e.seq not in refused)
         stripped = [event for event in map(strip_event, meant) if event is not None]
         plan = plan_pass(stripped, self.scope.policy.observer_transcript_cap, self.scope.count)
+        plan, voice = with_one_voice(plan, room=rows.read_session(found[keys.session_head]).room)
+        ends = not plan.cut_by_cap
         pictured = pictures_with_room(self.scope.ports.objects, plan.events[: self.narrowed.most], stripped)
         events = plan.events[: len(pictured.events)]
-        return _Shown(marker, spans, events, pictured, ends=len(events) == len(stripped))
+        return _Shown(marker, spans, events, pictured, ends and len(events) == len(plan.events), voice)
 
     def _pass(self, shown: _Shown) -> int:
         """Ask once and commit; give the seq up to where the answer did justice to the events."""
         given = self._input(shown)
         with noting_the_model(self.scope.ports, (ContentRefused, UnusableAnswer)):
-            observed, new = self._ask(given)
+            observed, new = self._ask(given, shown.voice)
         with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
             said = said_in_pass(self.scope, shown.events, given.prior, observed, shown.marker.retracted)
         unseen, held = tuple(new.images_left_out), held_by(given)
         read = PassRead(
-            shown.spans[0][0], shown.last, shown.last, shown.events, True, unseen=unseen, held=held, said=said
+            shown.spans[0][0],
+            shown.last,
+            shown.last,
+            shown.events,
+            True,
+            unseen=unseen,
+            held=held,
+            said=said,
+            voice=shown.voice,
         )
         room = facts_with_room(stated_facts(observed.facts, said), shown.events[0].seq)
         observed, read = done_justice(observed, read, room)
@@ -255,7 +267,7 @@ class _Again:
         self._tell_report()
         return read_to
 
-    def _ask(self, given: PassInput) -> tuple[Observed, ObservationReport]:
+    def _ask(self, given: PassInput, voice: Voice) -> tuple[Observed, ObservationReport]:
         """Give the answer, without what the gate takes out, and what was not observed for it. Raises ContentRefused for
         what is refused without its images, too."""
         new = ObservationReport()
@@ -269,7 +281,7 @@ class _Again:
             self._need_time()
             with counting_failures(self.scope, self.incarnation):
                 answer = self.scope.ports.observer.observe(replace(given, events=without_images(given.events)))
-        observed, found = screen_observed(self.scope, answer)
+        observed, found = screen_observed(self.scope, by_name(answer, voice))
         new.redacted = dict(found)
         return observed, new
 
@@ -278,7 +290,7 @@ class _Again:
         if found is None:
             raise UserErased
         # what was made of the same events is no reason to keep silent about them
-        prior = prior_memories(self.scope, shown.marker, shown.events, facts_elsewhere(self.scope))
+        prior = prior_memories(self.scope, shown.marker, shown.events, facts_elsewhere(self.scope), shown.voice)
         return PassInput(
             session_id=self.scope.session,
             events=shown.pictured.events,

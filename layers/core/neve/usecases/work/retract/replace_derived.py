@@ -201,7 +201,7 @@ def _places(scope: SessionScope, copies: Sequence[Memory]) -> list[WriteOp]:
     """Give the copies of facts their places, so that what is said again is counted on them. Raises SourcesReplaced
     where the same has been said meanwhile: then it stands elsewhere."""
     table, keys, ops = scope.ports.table, scope.keys, list[WriteOp]()
-    facts = {place_key(keys, copy.text): copy for copy in copies if copy.kind is Kind.FACT}
+    facts = {place_key(keys, copy.text): copy for copy in copies if copy.has_place}
     places = table.get_many(list(facts)) if facts else {}
     holders = {memory.id: memory for memory in by_ids(scope, [str(item["memory_id"]) for item in places.values()])}
     for key, copy in facts.items():

@@ -35,7 +35,6 @@ LOADED_SHARE = 0.5
 bucket and then 0.3 s). What takes longer goes on, and a later recall finds it there."""
 BEFORE_CHARACTERS = 400
 """Characters read of the end of the message before: there it asks what the candidate answers."""
-_EVERYTHING = SearchFilter(statuses=())
 
 
 @dataclass
@@ -117,7 +116,8 @@ class Deeper:
         if to_read:
             table = self.scope.ports.table
             found = self.scope.ports.tasks.start_read(lambda: table.get_many(to_read)).result(self.budget.legs_end_ms)
-        read = {i: read_row(found.get(key), seen, _EVERYTHING) for i, key in lacking.items() if key}
+        everything = SearchFilter(statuses=(), asked_in=self.request.command.session_id)
+        read = {i: read_row(found.get(key), seen, everything) for i, key in lacking.items() if key}
         said = {i: row for i, row in (*rows.items(), *read.items()) if isinstance(row, RecallRow)}
         return {identifier: said[i].passages[-1].text for identifier, i in ids.items() if i in said}
 
