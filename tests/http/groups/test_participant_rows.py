@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from tests.http.driving.people import Json, Person, answered, events_of, filler, user_message
+from tests.http.driving.people import LOOK_S, Json, Person, answered, events_of, new_user, user_message
+from tests.patience import PATIENCE_S
 
 ADA, BEN = {"id": "ada", "name": "Ada"}, {"id": "ben", "name": "Ben"}
 
@@ -22,7 +26,7 @@ def says(who: str, text: str, **more: Any) -> Json:
 
 def a_chat_of_two(user: Person, session: str = "group", **of_ben: Any) -> None:
     """Ada and Ben each say where they live and what they cannot eat; the assistant repeats both."""
-    user.open(session, participants=both(user, **of_ben))
+    user.open(session, participants=both(user, **of_ben), budget_ms=0)
     user.append(
         session,
         says("ada", "I live in Porto and I am allergic to peanuts."),
@@ -82,8 +86,6 @@ def test_e16_the_session_itself_knows_all_of_them_by_name(user: Person) -> None:
     assert of_ben["hits"] and all(hit["about"] == ["ben"] for hit in of_ben["hits"])
     prompt = told(user.context("group", "What may we cook?", retrieval="none"))
     assert "Ben: I live in Turku" in prompt and "Ada: I live in Porto" in prompt
-    user.append("group", *events_of(*((f"Let us look at week {n}.", filler(3_000)) for n in range(8))))
-    user.compact("group")
     assert "Turku" in user.pack_text("group") and 'Ben: "I live in Turku' in user.pack_text("group")
 
 
@@ -168,3 +170,64 @@ def test_e16_in_a_room_what_everybody_says_is_the_rooms(user: Person) -> None:
     assert "Ben" in pack and "shellfish" in pack
     assert {tuple(memory.get("about", ())) for memory in user.memories()} >= {("ada",), ("ben",)}
     assert all("audience" not in memory for memory in user.memories())
+
+
+# --- sharing ------------------------------------------------------------------------------------
+
+
+def shared_with(user: Person) -> Person:
+    """Ben, with a memory of his own."""
+    return replace(user, id=new_user())
+
+
+def until(holds: Callable[[], bool]) -> None:
+    end = time.monotonic() + PATIENCE_S
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(LOOK_S)
+
+
+def ben_knows(ben: Person) -> bool:
+    return any("Turku" in memory["text"] for memory in ben.memories(kind="fact"))
+
+
+@pytest.mark.live
+def test_e16_what_is_shared_is_in_their_own_memory_once(user: Person) -> None:
+    ben = shared_with(user)
+    a_chat_of_two(user, user_id=ben.id, share=True)
+    until(lambda: ben_knows(ben))
+    user.observe("group")
+    ben.settle()
+    facts = [memory for memory in ben.memories(kind="fact") if "Turku" in memory["text"]]
+    assert [(fact["text"], fact["occurrences"]) for fact in facts] == [("User lives in Turku", 1)]
+    assert facts[0]["provenance"]["by"] == "user_stated" and "about" not in facts[0] and "audience" not in facts[0]
+    assert "Porto" not in told(ben.memories()), "the others' words are not theirs"
+    ben.open("own")
+    assert "Turku" in ben.pack_text("own")
+    user.open("alone")
+    assert "Turku" not in user.pack_text("alone") and "Turku" not in told(user.recall("Turku", mode="tool")["hits"])
+
+
+@pytest.mark.live
+def test_e16_a_message_that_is_deleted_leaves_their_memory_too(user: Person) -> None:
+    ben = shared_with(user)
+    a_chat_of_two(user, user_id=ben.id, share=True)
+    until(lambda: ben_knows(ben))
+    job = user.expect(200, "POST", "/sessions/group/events/retract", {"from_seq": 3, "to_seq": 4, "reason": "deleted"})[
+        "job_id"
+    ]
+    user.ended(job)
+    until(lambda: not ben_knows(ben))
+    assert "Turku" not in told(user.memories())
+
+
+@pytest.mark.live
+def test_e16_erasing_who_shares_takes_them_everywhere(user: Person) -> None:
+    ben = shared_with(user)
+    a_chat_of_two(user, user_id=ben.id, share=True)
+    until(lambda: ben_knows(ben))
+    ben.expect(202, "DELETE", "")
+    until(lambda: "Turku" not in told([user.memories(), user.events("group")]))
+    assert "Porto" in told(user.memories()) and "Porto" in told(user.events("group"))
+    erased = [event["seq"] for event in user.events("group") if event.get("erased")]
+    assert erased == [3, 4], "his message, and what answered it"

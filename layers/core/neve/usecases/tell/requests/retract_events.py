@@ -15,7 +15,7 @@ from neve.domain.records.epochs import SessionEpoch
 from neve.domain.records.jobs import Job
 from neve.domain.records.markers import SessionMarker
 from neve.domain.records.retractions import Retraction, RetractReason
-from neve.domain.records.sessions import EventType, SessionHead, Spans
+from neve.domain.records.sessions import EventType, Participant, SessionHead, Spans
 from neve.domain.records.users import UserHead
 from neve.domain.sessions.spans import holds, joined, meets, without
 from neve.domain.times import iso
@@ -283,7 +283,8 @@ def covers_any(epoch: SessionEpoch, spans: Spans) -> bool:
 
 def _deleted(head: SessionHead) -> SessionHead:
     """Give what is left of a session: that its id was used. No sweep ends it, and no librarian files it."""
-    bare = replace(head, title=None, user_meta={}, metadata={}, outcome=None)
+    people = tuple(Participant(one.id, "", one.user_id) for one in head.participants if one.user_id)
+    bare = replace(head, title=None, user_meta={}, metadata={}, outcome=None, participants=people)
     return replace(bare, status="extracted", unwatched=False, deleted=True)
 
 

@@ -12,6 +12,7 @@ from neve.store import rows
 from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
 from neve.usecases.work.erase.erase_user import SETTLE_S, let_go
 from neve.usecases.work.erase.user_stores import JOBS, left_in_stores, next_piece
+from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
 
 BACKUP_DAYS = 35
 """Point-in-time recovery of a deployed table (infra/data.yaml). One machine keeps no backup of its own."""
@@ -21,6 +22,8 @@ def erase_next(run: Run) -> Outcome | None:
     """Do one step of an erasure: remove the next piece of what is kept. Once everything was removed it waits for
     ``SETTLE_S``, and removes what came late; then it lists every store, and lets the id go with the receipt. Of objects
     and passages, what a worker removed before it died may be missing from the counts. Raises StoreUnavailable."""
+    if not run.cursor:
+        take_back_everywhere(run.scope)
     at: dict[str, Any] = {"settled": False, "deleted": {}} | run.cursor
     piece = next_piece(run.scope.data, at.get("store", ""), at.get("behind", ""))
     if piece is not None:

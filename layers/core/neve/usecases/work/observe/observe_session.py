@@ -48,6 +48,7 @@ from neve.usecases.work.observe.refusals import (
 )
 from neve.usecases.work.observe.report import ObservationReport, fact_result
 from neve.usecases.work.observe.said_in_session import said_in_pass
+from neve.usecases.work.observe.share_said import share_said
 
 NOTHING_OBSERVED = "the observer found nothing worth keeping"
 KNOWN_ALREADY = "what was said was known already"
@@ -164,6 +165,7 @@ class _Pass:
             return True
         new = (one for one in plan.events if one.seq > marker.offered_seq)
         note_languages(self.scope.ports, (event_text(e) for e in new if e.event_type is EventType.USER_MESSAGE))
+        share_said(self.scope, head, plan.events)
         pictured = pictures_with_room(self.scope.ports.objects, plan.events, raw)
         if len(pictured.events) < len(plan.events):
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)

@@ -21,7 +21,8 @@ from neve.store.incarnation import UserErased
 from neve.store.transact import transact
 from neve.usecases.work.observe.observe_session import OutOfTime
 
-REPLACED, REVERTED, SUMMARY, ERASED, PACK = "replaced", "unfiled", "summary", "erased", "pack"
+COPIES, REPLACED, REVERTED = "copies", "replaced", "unfiled"
+SUMMARY, ERASED, PACK = "summary", "erased", "pack"
 """Steps of the job that are noted in its state when they are done."""
 MEANWHILE = "pack meanwhile"
 """The step that builds the pack without what the model refuses to read. It is built again behind that."""

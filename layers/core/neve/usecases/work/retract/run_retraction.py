@@ -28,8 +28,18 @@ from neve.usecases.work.retract.erase_retracted import erase_retracted
 from neve.usecases.work.retract.observe_remainder import observe_remainder
 from neve.usecases.work.retract.purge_packs import purge_packs, purge_unmade
 from neve.usecases.work.retract.replace_derived import replace_derived
-from neve.usecases.work.retract.retracting import ERASED, MEANWHILE, PACK, ROUND_S, SUMMARY, JobEnded, Retracting
+from neve.usecases.work.retract.retracting import (
+    COPIES,
+    ERASED,
+    MEANWHILE,
+    PACK,
+    ROUND_S,
+    SUMMARY,
+    JobEnded,
+    Retracting,
+)
 from neve.usecases.work.retract.rewrite_summary import rewrite_summary
+from neve.usecases.work.retract.shared_elsewhere import take_back_copies
 
 PACK_BATCH_SIZE = 50
 """*Chosen*: packs of one part, each of which takes some 0.1 s."""
@@ -83,6 +93,9 @@ class _Steps:
     def _run(self) -> None:
         """Run all steps. What must go goes first; no model is needed for it."""
         work, scope = self.work, self.work.scope
+        if not work.is_done(COPIES):
+            take_back_copies(scope, (work.retraction.span,), work.retraction.reason)
+            work.passed.append(COPIES)
         replace_derived(work)
         revert_documents(work)
         if work.retraction.erases and not work.is_done(ERASED):
