@@ -635,11 +635,22 @@ VALID = Workload(
     temper=Temper(skew_s=(0.0,), think_s=(1.0, 20.0, 60.0), visibility_s=(15.0, 75.0)),
 )
 """What begins and ends while it is packed, recalled and told."""
+PARTICIPANTS = Workload(
+    "participants",
+    {"among": 10, "read_pack": 3, "open": 1, "recall": 3, "context": 3, "observe": 2, "compact": 1, "end": 1},
+    _narrow,
+    clients=(2, 4),
+    steps=(5, 10),
+    tenants=("t1",),
+    sessions=("s1", "s2", "s3"),
+    more=(nights.plan, nights.ask),
+)
+"""Two people speak in each of one user's conversations; what the other one says is told in no other."""
 
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -648,7 +659,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS, FORGOTTEN),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

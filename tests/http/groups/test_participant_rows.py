@@ -24,8 +24,11 @@ def says(who: str, text: str, **more: Any) -> Json:
     return user_message(text, participant=who, **more)
 
 
-def a_chat_of_two(user: Person, session: str = "group", **of_ben: Any) -> None:
-    """Ada and Ben each say where they live and what they cannot eat; the assistant repeats both."""
+REPEATED = "Green for Ada, and no shellfish for Ben in Turku."
+
+
+def a_chat_of_two(user: Person, session: str = "group", last: str = REPEATED, **of_ben: Any) -> None:
+    """Ada and Ben each say where they live and what they cannot eat; the assistant repeats it."""
     user.open(session, participants=both(user, **of_ben), budget_ms=0)
     user.append(
         session,
@@ -34,7 +37,7 @@ def a_chat_of_two(user: Person, session: str = "group", **of_ben: Any) -> None:
         says("ben", "I live in Turku and I am allergic to shellfish."),
         answered("Noted: Ben lives in Turku and is allergic to shellfish."),
         says("ada", "My favourite colour is green."),
-        answered("Green for Ada, and no shellfish for Ben in Turku."),
+        answered(last),
     )
     user.observe(session)
     user.settle()
@@ -211,7 +214,7 @@ def test_e16_what_is_shared_is_in_their_own_memory_once(user: Person) -> None:
 @pytest.mark.live
 def test_e16_a_message_that_is_deleted_leaves_their_memory_too(user: Person) -> None:
     ben = shared_with(user)
-    a_chat_of_two(user, user_id=ben.id, share=True)
+    a_chat_of_two(user, last="Green it is.", user_id=ben.id, share=True)
     until(lambda: ben_knows(ben))
     job = user.expect(200, "POST", "/sessions/group/events/retract", {"from_seq": 3, "to_seq": 4, "reason": "deleted"})[
         "job_id"
@@ -224,7 +227,7 @@ def test_e16_a_message_that_is_deleted_leaves_their_memory_too(user: Person) -> 
 @pytest.mark.live
 def test_e16_erasing_who_shares_takes_them_everywhere(user: Person) -> None:
     ben = shared_with(user)
-    a_chat_of_two(user, user_id=ben.id, share=True)
+    a_chat_of_two(user, last="Green it is.", user_id=ben.id, share=True)
     until(lambda: ben_knows(ben))
     ben.expect(202, "DELETE", "")
     until(lambda: "Turku" not in told([user.memories(), user.events("group")]))

@@ -12,6 +12,7 @@ from neve.domain.compile.conversation import Conversation
 from neve.domain.indexing.passage import Passage, version_at
 from neve.domain.memories import live_rows
 from neve.domain.retract import derived
+from neve.domain.sessions.voices import THE_USER
 from neve.store import documents as document_rows
 from neve.store import rows
 from neve.store.keys import UserKeys
@@ -38,7 +39,7 @@ from neve.usecases.work.erase import run_erasure
 from neve.usecases.work.indexing import changed_events, index_events, index_memories, requeue
 from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
-from neve.usecases.work.observe import commit_pass, extract_session
+from neve.usecases.work.observe import commit_pass, extract_session, observe_session
 from neve.usecases.work.retract import find_derived, replace_derived
 from tests.simulation.ablations import export, filing, forgetting, recall, validity
 from tests.simulation.ablations.ablation import Ablation
@@ -60,6 +61,7 @@ from tests.simulation.ablations.stand_ins import (
     every_generation,
     flips_anyway,
     forgets_its_try,
+    hears_only_messages,
     keeps_the_live_list,
     leaves_pins_behind,
     lost_postponement,
@@ -159,6 +161,20 @@ ABLATIONS = _by_name(
             "chat",
             60,
             lambda: [(just_said, "tails_of", lambda *_: [])],
+        ),
+        Ablation(
+            "one voice",
+            "passes that read one speaker at a time",
+            "participants",
+            20,
+            lambda: [(observe_session, "with_one_voice", lambda plan, **_: (plan, THE_USER))],
+        ),
+        Ablation(
+            "audience",
+            "keeping what an assistant says behind another's words in its session",
+            "participants",
+            100,
+            lambda: [(append_events, "heard_by", hears_only_messages)],
         ),
         Ablation("put new", "the one winner of a pack version's object", "records", 1_000, overwrites),
         Ablation(

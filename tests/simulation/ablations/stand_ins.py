@@ -12,8 +12,11 @@ from neve.domain.memories import fact_statements
 from neve.domain.memories.text import fingerprint
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory, Statement, Status
+from neve.domain.records.sessions import Audience, SessionHead
 from neve.domain.retract import derived
 from neve.domain.same.meaning import place_of
+from neve.domain.sessions.new_event import NewEvent
+from neve.domain.sessions.participants import heard_by
 from neve.domain.times import iso
 from neve.ports.table import Delete, Expect, Expectation, Put, Version, WriteOp
 from neve.store import documents as document_rows
@@ -143,6 +146,11 @@ def forgets_its_try() -> list[Patch]:
             self.tried = None
 
     return [(append_events.Append, "_commit", forgetting)]
+
+
+def hears_only_messages(session: SessionHead, user: str, seq: int, event: NewEvent) -> Audience | None:
+    """As ``heard_by``, of the speakers alone."""
+    return heard_by(session, user, seq, event) if event.participant else None
 
 
 def takes_client_ids_again() -> list[Patch]:

@@ -28,6 +28,7 @@ from tests.simulation.checks.knowledge import (
     just_said,
     long_texts,
     packed_documents,
+    participants,
     privacy,
     retention,
     retractions,
@@ -62,6 +63,7 @@ INVARIANTS = (
     *retention.INVARIANTS,
     *answers.INVARIANTS,
     *privacy.INVARIANTS,
+    *participants.INVARIANTS,
 )
 
 

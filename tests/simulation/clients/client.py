@@ -13,6 +13,8 @@ from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.ask.recall.command import BOTH_LEGS
 from tests.simulation.clients.history import (
+    ADA,
+    BEN,
     DISLIKING,
     LIKING,
     AppendedEvent,
@@ -145,6 +147,7 @@ class Client:
         self._known: dict[str, int] = {}
         self._uploads: dict[str, bytes] = {}
         self._code = ""
+        self._heard_of_ben = ""
         self._likes: list[str] = []
         self._exports: list[str] = []
 
@@ -179,6 +182,18 @@ class Client:
             )
         )
         self._append_these(kinds, keyed=keyed, by_key=by_key)
+
+    def _among(self) -> None:
+        """What one of several says, with an answer that may repeat what another said before."""
+        random = self._cloud.random
+        said = self._say("user_message", with_id=True)
+        said.participant = random.choice((None, ADA, BEN))
+        answer = self._say("assistant_response", with_id=True)
+        if said.participant == BEN:
+            self._heard_of_ben = said.text.split()[2]
+        if self._heard_of_ben and random.random() < 0.5:
+            answer.text += f" as {self._heard_of_ben} said"
+        self._append_events([said, answer] if random.random() < 0.8 else [said], None, repeatable=True)
 
     def _tool(self) -> None:
         """A round of tool calls, one event at a time: others may come between."""

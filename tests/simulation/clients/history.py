@@ -40,6 +40,10 @@ SPEAKER = f"Ann {CARD}"
 """Of every event: the gate takes the number out of all of them."""
 
 
+ADA, BEN = "ada", "ben"
+"""The people of every session: its user, and somebody else."""
+
+
 @dataclass(frozen=True)
 class Picture:
     """An image of an event: its bytes, sent with it, or before as ``upload_id``."""
@@ -51,12 +55,13 @@ class Picture:
 
 @dataclass
 class AppendedEvent:
-    """An event that a client appends. ``text`` is no other event's."""
+    """An event that a client appends. ``text`` is no other event's. ``participant``: who of ``PEOPLE`` says it."""
 
     kind: str
     text: str
     client_id: str | None
     pictures: tuple[Picture, ...] = ()
+    participant: str | None = None
 
 
 @dataclass

@@ -12,13 +12,14 @@ from neve.domain.sessions.transcript import content_text
 from neve.ports.errors import StoreUnavailable
 from neve.store.keys import SessionKeys, UserKeys
 from tests.simulation.clients.history import (
+    ADA,
+    BEN,
     SPEAKER,
     AppendedEvent,
     AppendGiven,
     PromptGiven,
     RecallGiven,
     RetractGiven,
-    TimedGiven,
 )
 from tests.simulation.clients.seen import (
     SeenEvent,
@@ -46,7 +47,9 @@ class HttpApi:
     """See ``UseCaseApi``. 503 is StoreUnavailable, any other refusal the NeveError that it was made of."""
 
     def open(self, _: SimPorts, keys: SessionKeys) -> SeenPack:
-        opened = _ask("pack", "POST", USER + "/sessions", keys, {"session_id": keys.session})
+        people = [{"id": ADA, "name": "Ada", "user_id": keys.user}, {"id": BEN, "name": "Ben"}]
+        body = {"session_id": keys.session, "participants": people}
+        opened = _ask("pack", "POST", USER + "/sessions", keys, body)
         return _pack(opened["pack"])
 
     def append(self, _: SimPorts, keys: SessionKeys, given: AppendGiven) -> list[int]:
@@ -210,6 +213,7 @@ def _event(appended: AppendedEvent) -> dict[str, Any]:
     event: dict[str, Any] = {"event_type": appended.kind, "content": content_of(appended), "name": SPEAKER}
     if appended.kind in ("tool_call", "tool_result"):
         event["event_data"] = TOOL_DATA
+    event |= {"participant": appended.participant} if appended.participant else {}
     return event | ({"client_id": appended.client_id} if appended.client_id else {})
 
 

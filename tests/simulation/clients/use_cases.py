@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from neve.domain.memories.storage_decision import FactCandidate
 from neve.domain.records.memories import Kind, Memory, Provenance
-from neve.domain.records.sessions import EventType
+from neve.domain.records.sessions import EventType, Participant
 from neve.domain.sessions.transcript import event_text
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import IdempotencyKey
@@ -40,6 +41,8 @@ from neve.usecases.tell.sessions.create_upload import create_upload
 from neve.usecases.tell.sessions.open_session import OpenSession, open_session
 from neve.usecases.work.background.read_admin_job import read_admin_job
 from tests.simulation.clients.history import (
+    ADA,
+    BEN,
     SPEAKER,
     AppendedEvent,
     AppendGiven,
@@ -76,7 +79,8 @@ class UseCaseApi:
     """Every method raises NeveError and StoreUnavailable."""
 
     def open(self, ports: SimPorts, keys: SessionKeys) -> SeenPack:
-        opened = open_session(_user(ports, keys), OpenSession(session_id=keys.session))
+        people = (Participant(ADA, "Ada", keys.user), Participant(BEN, "Ben"))
+        opened = open_session(_user(ports, keys), OpenSession(session_id=keys.session, participants=people))
         manifest = opened.pack.manifest
         return SeenPack(
             manifest.pack_version if manifest else None,
@@ -213,7 +217,8 @@ def seen_export(status: str, result: Mapping[str, Any] | None) -> SeenExport:
 
 def _event(event: AppendedEvent) -> NewEvent:
     data = TOOL_DATA if event.kind in ("tool_call", "tool_result") else {}
-    return NewEvent(EventType(event.kind), content_of(event), event.client_id, SPEAKER, dict(data))
+    said = NewEvent(EventType(event.kind), content_of(event), event.client_id, SPEAKER, dict(data))
+    return replace(said, participant=event.participant)
 
 
 def content_of(event: AppendedEvent) -> str | list[dict[str, Any]]:
