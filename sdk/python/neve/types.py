@@ -75,6 +75,8 @@ class AppendedOut(TypedDict):
 
 ApproveBody: TypeAlias = "dict[str, Any]"
 
+Audience: TypeAlias = "Literal['session']"
+
 
 class BoundaryData(TypedDict):
     """Further members are kept as they are."""
@@ -187,6 +189,10 @@ class ChangedView(TypedDict):
     """Whether now is between the two: what does not hold is neither packed nor recalled."""
     written_by: NotRequired[WrittenBy]
     """`model`: a model wrote it with a tool."""
+    about: NotRequired[list[str]]
+    """The participants of its session who said it."""
+    audience: NotRequired[Audience]
+    """`session`: no other session is told of it."""
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -729,6 +735,10 @@ class EventOut(TypedDict):
     """Text, or blocks. Images and texts that Neve holds are named by `upload_id`, which a new event may use again."""
     event_data: NotRequired[dict[str, Any]]
     metadata: NotRequired[dict[str, str]]
+    participant: NotRequired[str]
+    """Who of the session's participants said it."""
+    audience: NotRequired[Audience]
+    """`session`: no other session is told of it."""
     original_tokens: int
     pruned: bool
     artifact_path: NotRequired[str]
@@ -850,6 +860,10 @@ class FactView(TypedDict):
     """Whether now is between the two: what does not hold is neither packed nor recalled."""
     written_by: NotRequired[WrittenBy]
     """`model`: a model wrote it with a tool."""
+    about: NotRequired[list[str]]
+    """The participants of its session who said it."""
+    audience: NotRequired[Audience]
+    """`session`: no other session is told of it."""
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -906,6 +920,8 @@ class FiltersBody(TypedDict):
     """Observed at this time or later."""
     before: NotRequired[str]
     """Observed before this time."""
+    about: NotRequired[list[str]]
+    """Said by any of these participants. No document was."""
 
 
 class ForgetArguments(TypedDict):
@@ -1100,6 +1116,8 @@ class HitView(TypedDict):
     group: NotRequired[str]
     tags: NotRequired[list[str]]
     metadata: NotRequired[dict[str, str]]
+    about: NotRequired[list[str]]
+    """The participants of its session who said it."""
     category: NotRequired[str]
     created_at: str
     observed_at: str
@@ -1168,6 +1186,9 @@ class ImportLine(TypedDict):
     valid_until: NotRequired[str]
     """RFC 3339 with an offset; kept in UTC with milliseconds."""
     written_by: NotRequired[WrittenBy]
+    about: NotRequired[list[str]]
+    audience: NotRequired[Audience]
+    """`session`: told in its `session_id` alone."""
     passages: NotRequired[list[PassageLine]]
     provenance: NotRequired[ProvenanceLine]
     created_at: NotRequired[str]
@@ -1383,6 +1404,8 @@ class MemoryFilters(TypedDict):
     """Observed at this time or later."""
     before: NotRequired[str]
     """Observed before this time."""
+    about: NotRequired[list[str]]
+    """Said by any of these participants."""
 
 
 MemoryKind: TypeAlias = "Literal['observation', 'reflection', 'fact', 'session_summary', 'note', 'manual']"
@@ -1446,6 +1469,10 @@ class MemoryView(TypedDict):
     """Whether now is between the two: what does not hold is neither packed nor recalled."""
     written_by: NotRequired[WrittenBy]
     """`model`: a model wrote it with a tool."""
+    about: NotRequired[list[str]]
+    """The participants of its session who said it."""
+    audience: NotRequired[Audience]
+    """`session`: no other session is told of it."""
     fingerprint: str
     occurrences: int
     supersedes: list[str]
@@ -1478,6 +1505,8 @@ class MessageEvent(TypedDict):
     """When it was said; now when absent or more than a day ahead. RFC 3339 with an offset."""
     event_type: Literal["user_message"]
     content: str | list[EventTextBlock | ImageBlock]
+    participant: NotRequired[str]
+    """Who of the session's `participants` said it."""
     event_data: NotRequired[dict[str, Any]]
 
 
@@ -1507,6 +1536,10 @@ class MessagesBody(TypedDict):
     user_meta: NotRequired[UserMeta]
     """Of the session, when it is new."""
     metadata: NotRequired[dict[str, Any]]
+    """Of the session, when it is new."""
+    participants: NotRequired[list[ParticipantBody]]
+    """Of the session, when it is new."""
+    room: NotRequired[bool]
     """Of the session, when it is new."""
     created_at: NotRequired[str]
     """When those were said that do not say it themselves."""
@@ -1605,6 +1638,11 @@ class OpenSessionBody(TypedDict):
     user_meta: NotRequired[UserMeta]
     metadata: NotRequired[dict[str, Any]]
     """Labels of the caller's own; sent again, they take the place of those that are there."""
+    participants: NotRequired[list[ParticipantBody]]
+    """Who speaks beside an assistant; sent again, they join those who are there. What others than the user of the
+    path say is told in no other session."""
+    room: NotRequired[bool]
+    """The user of the path is no person but a room: what is said in it is the room's."""
     budget_ms: NotRequired[int]
     """How long the pack may take; the policy's session start budget when absent. 0 or less: no pack."""
 
@@ -1736,6 +1774,24 @@ class PackVersions(TypedDict):
 
 
 PageOrMistake: TypeAlias = "ReadDocumentView | MistakeView"
+
+
+class ParticipantBody(TypedDict):
+    id: str
+    """By which events name them; unique in the session."""
+    name: str
+    """How prompts and memory call them."""
+    user_id: NotRequired[str]
+    """Their own user, where they have one; that of the path: the session is theirs."""
+    share: NotRequired[bool]
+    """What they say from now on goes into the memory of their `user_id`, too."""
+
+
+class ParticipantOut(TypedDict):
+    id: str
+    name: str
+    user_id: NotRequired[str]
+    share: bool
 
 
 class PassageLine(TypedDict):
@@ -2468,6 +2524,9 @@ class SessionOut(TypedDict):
     user_meta: dict[str, str]
     metadata: NotRequired[dict[str, str]]
     """Absent without any."""
+    participants: NotRequired[list[ParticipantOut]]
+    """Absent without any."""
+    room: NotRequired[Literal[True]]
     outcome: NotRequired[str]
     """What the caller said of it when it was ended."""
     started_at: str
@@ -2805,6 +2864,10 @@ class TurnBody(TypedDict):
     user_meta: NotRequired[UserMeta]
     """Of the session, when it is new."""
     metadata: NotRequired[dict[str, Any]]
+    """Of the session, when it is new."""
+    participants: NotRequired[list[ParticipantBody]]
+    """Of the session, when it is new."""
+    room: NotRequired[bool]
     """Of the session, when it is new."""
     created_at: NotRequired[str]
     """As in `appendMessages`."""

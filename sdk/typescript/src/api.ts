@@ -1194,14 +1194,12 @@ export interface components {
             compaction_job_id?: string;
             /** @description The session was not there before. */
             created: boolean;
-            degraded?: components["schemas"]["Degraded"];
             /** @description Parts that memory has no place for: kept as neutral events, or left out; `why` says which. */
             dropped: components["schemas"]["DroppedPart"][];
             last_seq: number;
             /** @description In the order of the request. */
             messages: components["schemas"]["MessageState"][];
             observation: components["schemas"]["Queued"];
-            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1219,9 +1217,7 @@ export interface components {
             compaction: components["schemas"]["Queued"];
             /** @description Its job, when one was queued. */
             compaction_job_id?: string;
-            degraded?: components["schemas"]["Degraded"];
             observation: components["schemas"]["Queued"];
-            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out of these events; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1236,6 +1232,8 @@ export interface components {
             seqs: number[];
         };
         ApproveBody: Record<string, never>;
+        /** @constant */
+        Audience: "session";
         /** @description Further members are kept as they are. */
         BoundaryData: {
             /**
@@ -1325,10 +1323,14 @@ export interface components {
         };
         /** @description ``also_in`` is there where the text is another one. */
         ChangedView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
             /** @description Where else what it said before may still stand: at most 50 places, the log first. */
             also_in?: components["schemas"]["CopyView"][];
             /** @description Whether everything was looked at, and everything found is named. */
             also_in_complete?: boolean;
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             category?: string;
             confidence: number;
             created_at: string;
@@ -1337,8 +1339,6 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
-            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
-            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -1374,8 +1374,6 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
-            valid_from?: string;
-            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -1625,16 +1623,6 @@ export interface components {
             session_id?: string;
             tags?: string[];
             text: string;
-            /**
-             * Format: date-time
-             * @description From when on it holds; default always.
-             */
-            valid_from?: string;
-            /**
-             * Format: date-time
-             * @description Until when it holds, that moment not included; behind `valid_from`. Default always.
-             */
-            valid_until?: string;
         };
         CreateKeyBody: {
             label?: string;
@@ -1728,8 +1716,6 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
-            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
-            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1758,8 +1744,6 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
-            valid_from?: string;
-            valid_until?: string;
         };
         DocumentPage: {
             /** @description By path, without their texts. */
@@ -1783,8 +1767,6 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
-            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
-            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1814,8 +1796,6 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
-            valid_from?: string;
-            valid_until?: string;
         };
         DrainBody: {
             /** @description Only this user; all users of the tenant when absent. */
@@ -1874,6 +1854,8 @@ export interface components {
             /** @description A compaction has summarised it. */
             archived: boolean;
             artifact_path?: string;
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             client_id?: string;
             /** @description Text, or blocks. Images and texts that Neve holds are named by `upload_id`, which a new event may use again. */
             content: string | {
@@ -1894,6 +1876,8 @@ export interface components {
             };
             name?: string;
             original_tokens: number;
+            /** @description Who of the session's participants said it. */
+            participant?: string;
             pruned: boolean;
             /** @description It was taken back: no prompt shows it and no recall finds it. */
             retracted: boolean;
@@ -1951,12 +1935,8 @@ export interface components {
             text: string;
             /** @description Of the new one. */
             to: string;
-            /** @description From when on it holds. Empty: always. */
-            valid_from?: string | unknown | unknown;
-            /** @description Until when it holds. Empty: always. */
-            valid_until?: string | unknown | unknown;
         };
-        /** @description A field that is absent is as it was, but for the times between which the old one held. */
+        /** @description A field that is absent is as it was. */
         EvolveMemoryBody: {
             category?: components["schemas"]["Category"];
             importance?: number;
@@ -1966,16 +1946,6 @@ export interface components {
             tags?: string[];
             /** @description What holds now. */
             text: string;
-            /**
-             * Format: date-time
-             * @description From when on the new one holds; default always.
-             */
-            valid_from?: string;
-            /**
-             * Format: date-time
-             * @description Until when the new one holds; default always.
-             */
-            valid_until?: string;
         };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
@@ -1987,6 +1957,10 @@ export interface components {
         };
         /** @description The row of a fact, and why it is kept as it is. `reinforced`: it was there already. */
         FactView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             category?: string;
             confidence: number;
             created_at: string;
@@ -1998,8 +1972,6 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
-            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
-            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2036,8 +2008,6 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
-            valid_from?: string;
-            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -2050,6 +2020,8 @@ export interface components {
         /** @enum {string} */
         FilingAction: "create" | "update" | "append" | "move";
         FiltersBody: {
+            /** @description Said by any of these participants. No document was. */
+            about?: string[];
             /**
              * Format: date-time
              * @description Observed at this time or later.
@@ -2240,6 +2212,8 @@ export interface components {
             trust: components["schemas"]["Trust"];
         };
         HitView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
             /** @description Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query. */
             also?: components["schemas"]["FurtherStatementView"][];
             category?: string;
@@ -2294,6 +2268,9 @@ export interface components {
         /** @enum {string} */
         ImagesShown: "all" | "recent" | "none";
         ImportLine: {
+            about?: string[];
+            /** @description `session`: told in its `session_id` alone. */
+            audience?: components["schemas"]["Audience"];
             category?: components["schemas"]["Category"];
             /**
              * @description Kept to six places.
@@ -2358,16 +2335,6 @@ export interface components {
              * @constant
              */
             type?: "memory";
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
-             */
-            valid_from?: string;
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
-             */
-            valid_until?: string;
             written_by?: components["schemas"]["WrittenBy"];
         };
         ImportView: {
@@ -2380,7 +2347,7 @@ export interface components {
             next_line?: number;
             /** @description Lines that were not accepted; the others were. */
             rejected: components["schemas"]["RejectedLineView"][];
-            /** @description Ids of facts that another memory here states, in these words or others. */
+            /** @description Ids of facts that another memory here states word for word. */
             repeated: string[];
             /** @description Lines of an export that are no memories, by type. */
             skipped: {
@@ -2417,12 +2384,11 @@ export interface components {
         };
         JobOut: {
             created_at: string;
-            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer; of a call that asks for one: `observer:language`. */
+            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer. */
             degraded?: components["schemas"]["Degraded"];
             finished_at?: string;
             id: string;
             kind: string;
-            other_language?: components["schemas"]["OtherLanguage"];
             /** @description What was done, or why nothing was. */
             result?: {
                 [key: string]: unknown;
@@ -2540,6 +2506,8 @@ export interface components {
          *     `path_prefix`.
          */
         MemoryFilters: {
+            /** @description Said by any of these participants. */
+            about?: string[];
             /**
              * Format: date-time
              * @description Observed at this time or later.
@@ -2596,6 +2564,10 @@ export interface components {
         /** @enum {string} */
         MemoryStatusChange: "active" | "resolved" | "archived";
         MemoryView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             category?: string;
             confidence: number;
             created_at: string;
@@ -2604,8 +2576,6 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
-            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
-            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2641,8 +2611,6 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
-            valid_from?: string;
-            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -2669,6 +2637,8 @@ export interface components {
             };
             /** @description The speaker. White space, line breaks included, becomes single spaces. */
             name?: string;
+            /** @description Who of the session's `participants` said it. */
+            participant?: string;
         };
         /** @enum {string} */
         MessageFormat: "anthropic" | "openai" | "openai_responses" | "ai_sdk";
@@ -2691,6 +2661,10 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Of the session, when it is new. */
+            participants?: components["schemas"]["ParticipantBody"][];
+            /** @description Of the session, when it is new. */
+            room?: boolean;
             /** @description Of the session, when it is new. */
             title?: string;
             /** @description Of the session, when it is new. */
@@ -2820,13 +2794,15 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Who speaks beside an assistant; sent again, they join those who are there. What others than the user of the path say is told in no other session. */
+            participants?: components["schemas"]["ParticipantBody"][];
+            /** @description The user of the path is no person but a room: what is said in it is the room's. */
+            room?: boolean;
             /** @description Repeat a call with the same id for the same session. */
             session_id?: string;
             title?: string;
             user_meta?: components["schemas"]["UserMeta"];
         };
-        /** @description How many of the user's messages are not observed, because the observer does not know their language: `observer:language`. Search finds them all the same. */
-        OtherLanguage: number;
         /** @enum {string} */
         Outcome: "SUCCESS" | "PARTIAL" | "INTERRUPTED";
         PackChangeOut: {
@@ -2924,6 +2900,25 @@ export interface components {
         };
         /** @description `is_error` alone does not say which one: there may be no such document. */
         PageOrMistake: components["schemas"]["ReadDocumentView"] | components["schemas"]["MistakeView"];
+        ParticipantBody: {
+            /** @description By which events name them; unique in the session. */
+            id: string;
+            /** @description How prompts and memory call them. */
+            name: string;
+            /**
+             * @description What they say from now on goes into the memory of their `user_id`, too.
+             * @default false
+             */
+            share?: boolean;
+            /** @description Their own user, where they have one; that of the path: the session is theirs. */
+            user_id?: string;
+        };
+        ParticipantOut: {
+            id: string;
+            name: string;
+            share: boolean;
+            user_id?: string;
+        };
         PassageLine: {
             /** @description A position in the log. */
             seq_from?: number;
@@ -3227,10 +3222,6 @@ export interface components {
             tags?: string[];
             /** @description Required for a new document. */
             text?: string;
-            /** @description From when on it holds. Empty: always. */
-            valid_from?: string | unknown | unknown;
-            /** @description Until when it holds. Empty: always. */
-            valid_until?: string | unknown | unknown;
         };
         /** @enum {string} */
         Queued: "queued" | "none";
@@ -3274,11 +3265,6 @@ export interface components {
             tokens?: number;
         };
         RecallBody: {
-            /**
-             * Format: date-time
-             * @description What was in force then, and said by then; default what holds now.
-             */
-            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3329,8 +3315,6 @@ export interface components {
             recalls: components["schemas"]["RecallRecordView"][];
         };
         RecallRecordView: {
-            /** @description The time that was asked about, where one was named. */
-            as_of?: string;
             at: string;
             budget_ms: number;
             degraded: components["schemas"]["Degraded"];
@@ -3589,11 +3573,6 @@ export interface components {
         SaidBy: "user_stated" | "user_confirmed" | "human_edit" | "assistant" | "tool";
         /** @description A search, from a session that may be named elsewhere. */
         SearchBody: {
-            /**
-             * Format: date-time
-             * @description What was in force then, and said by then; default what holds now.
-             */
-            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3701,6 +3680,10 @@ export interface components {
             /** @description What the caller said of it when it was ended. */
             outcome?: string;
             pack_version?: number;
+            /** @description Absent without any. */
+            participants?: components["schemas"]["ParticipantOut"][];
+            /** @constant */
+            room?: true;
             started_at: string;
             status: components["schemas"]["SessionStatus"];
             suggested_continuation?: string;
@@ -3768,13 +3751,11 @@ export interface components {
         StatsOut: {
             /** @description False: there is more than one call can count. Every number of rows is the least then. */
             complete: boolean;
-            degraded?: components["schemas"]["Degraded"];
             embeddings: components["schemas"]["EmbeddingsOut"];
             episodic: components["schemas"]["TierOut"];
             memories: components["schemas"]["MemoriesOut"];
             /** @description Over all sessions and memories of the user. */
             memory_lag: components["schemas"]["MemoryLagOut"];
-            other_language?: components["schemas"]["OtherLanguage"];
             prompt_cache: components["schemas"]["PromptCacheOut"];
             /** @description Days with reports, oldest first. */
             prompt_cache_days: components["schemas"]["PromptDayOut"][];
@@ -4011,11 +3992,8 @@ export interface components {
         /** @enum {string} */
         Trigger: "initial" | "reflection" | "horizon";
         /** @enum {string} */
-        TroubleKind: "failing" | "full" | "damaged" | "language";
+        TroubleKind: "failing" | "full" | "damaged";
         TroubleOut: {
-            /** @description Of `language`: how many messages, since this trouble stands. */
-            count?: number;
-            /** @description `language`: messages of users are in languages that the `observer` does not know; the service is well. */
             kind: components["schemas"]["TroubleKind"];
             reason: string;
             /**
@@ -4049,8 +4027,12 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Of the session, when it is new. */
+            participants?: components["schemas"]["ParticipantBody"][];
             /** @description The body of `recall`, from this session. */
             recall?: components["schemas"]["SearchBody"];
+            /** @description Of the session, when it is new. */
+            room?: boolean;
             /** @description Of the session, when it is new. */
             title?: string;
             /** @description Of the session, when it is new. */
@@ -4095,10 +4077,6 @@ export interface components {
             status?: components["schemas"]["MemoryStatusChange"];
             tags?: string[];
             text?: string;
-            /** @description From when on it holds. Empty: always. */
-            valid_from?: string | unknown | unknown;
-            /** @description Until when it holds. Empty: always. */
-            valid_until?: string | unknown | unknown;
         };
         UploadBody: {
             media_type: components["schemas"]["UploadType"];
@@ -4580,6 +4558,7 @@ export type AppendBody = components['schemas']['AppendBody'];
 export type AppendedMessagesOut = components['schemas']['AppendedMessagesOut'];
 export type AppendedOut = components['schemas']['AppendedOut'];
 export type ApproveBody = components['schemas']['ApproveBody'];
+export type Audience = components['schemas']['Audience'];
 export type BoundaryData = components['schemas']['BoundaryData'];
 export type BoundaryEvent = components['schemas']['BoundaryEvent'];
 export type BoundaryKind = components['schemas']['BoundaryKind'];
@@ -4716,7 +4695,6 @@ export type NeutralEvent = components['schemas']['NeutralEvent'];
 export type ObserveBody = components['schemas']['ObserveBody'];
 export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
-export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
 export type PackChangeOut = components['schemas']['PackChangeOut'];
 export type PackChangesOut = components['schemas']['PackChangesOut'];
@@ -4731,6 +4709,8 @@ export type PackVersionOut = components['schemas']['PackVersionOut'];
 export type PackVersionRef = components['schemas']['PackVersionRef'];
 export type PackVersions = components['schemas']['PackVersions'];
 export type PageOrMistake = components['schemas']['PageOrMistake'];
+export type ParticipantBody = components['schemas']['ParticipantBody'];
+export type ParticipantOut = components['schemas']['ParticipantOut'];
 export type PassageLine = components['schemas']['PassageLine'];
 export type PassageView = components['schemas']['PassageView'];
 export type PiiAction = components['schemas']['PiiAction'];
@@ -6182,8 +6162,8 @@ export interface operations {
     listMemories: {
         parameters: {
             query?: {
-                /** @description What was in force then, whatever its status is now. */
-                as_of?: string;
+                /** @description Said by this participant of its session. */
+                about?: string;
                 category?: components["schemas"]["Category"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: string;

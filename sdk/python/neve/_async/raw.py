@@ -490,7 +490,7 @@ class AsyncRaw(AsyncOperations):
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
         written_by: types.WrittenBy | None = None,
-        as_of: str | None = None,
+        about: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -513,7 +513,7 @@ class AsyncRaw(AsyncOperations):
                         "metadata": metadata,
                         "never_recall": never_recall,
                         "written_by": written_by,
-                        "as_of": as_of,
+                        "about": about,
                         "limit": limit,
                         "cursor": cursor,
                     }

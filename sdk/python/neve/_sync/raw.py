@@ -489,7 +489,7 @@ class Raw(Operations):
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
         written_by: types.WrittenBy | None = None,
-        as_of: str | None = None,
+        about: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
@@ -512,7 +512,7 @@ class Raw(Operations):
                         "metadata": metadata,
                         "never_recall": never_recall,
                         "written_by": written_by,
-                        "as_of": as_of,
+                        "about": about,
                         "limit": limit,
                         "cursor": cursor,
                     }
