@@ -27,6 +27,7 @@ from neve.store.keys import Keys, UserKeys, tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.directory import all_tenants
 from neve.store.tenants.tenant_rows import SCOPES
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.keys import CreatedKey, add_key
 from neve.usecases.tell.tenants.make_token import end_all_tokens
@@ -34,6 +35,7 @@ from neve.usecases.work.erase import erase_user
 from neve.usecases.work.erase.erase_user import ErasureUnderWay, UserNotFound
 from neve.usecases.work.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
 from neve.usecases.work.indexing.index_events import EmbedAgain
+from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
 
 FAILURES = (
     *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),
@@ -141,6 +143,7 @@ def _erase_user(ports: Ports, given: argparse.Namespace) -> None:
     user, settle_s = UserData(ports, UserKeys(given.tenant, given.user)), erase_user.SETTLE_S
     begun = erase_user.begin_erasure(ports.table, user.keys)
     print(f"Writes are refused from now on (incarnation {begun.incarnation}).")
+    take_back_everywhere(tenant_scope(ports, given.tenant).of_user(given.user))
     removed = erase_user.erase_user(user)
     print(f"Removed {removed.rows} rows, {removed.objects} objects, {removed.passages} passages.")
     print(f"Waiting {settle_s} s for uploads and workers under way …", flush=True)

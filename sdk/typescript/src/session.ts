@@ -17,6 +17,9 @@ export interface Opening {
   title?: string;
   userMeta?: Schemas["UserMeta"];
   metadata?: Record<string, string>;
+  /** Who speaks in it; a message names one in its `participant`. */
+  participants?: Schemas["ParticipantBody"][];
+  room?: boolean;
 }
 
 /** How many messages a call has settled, and how many wait. */

@@ -123,6 +123,8 @@ def stored(row: int, item: int, n: int, vector: Vectors | None) -> StoredPassage
             None,
             "[]",
             "[]",
+            "[]",
+            None,
             f"{item}",
         ),
         observed_ms=0,

@@ -112,6 +112,14 @@ def test_neighbours_and_date_stand_beside_an_utterance() -> None:
     assert utterance_passages([one for one in utterance if one], {2, 3}) == passages[1:3]
 
 
+def test_no_neighbour_is_one_that_only_its_session_is_told() -> None:
+    said = [event(1, "line 1"), replace(event(2, "line 2"), participant="ben", audience="session"), event(3, "line 3")]
+    first, others, last = utterance_passages([one for e in said if (one := utterance_of("s1", e))])
+    assert (around(first), around(last)) == ({2: "user: line 3"}, {-2: "user: line 1"})
+    assert around(others) == {-1: "user: line 1", 1: "user: line 3"}
+    assert [(one.about, one.only_in) for one in (first, others, last)] == [((), None), (("ben",), "s1"), ((), None)]
+
+
 def test_a_long_message_is_several_passages_of_one_item() -> None:
     text = "\n\n".join(f"paragraph {n} " + "word " * 100 for n in range(12))
     utterance = utterance_of("s1", event(1, text))

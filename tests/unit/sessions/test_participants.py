@@ -79,14 +79,23 @@ class Repeating(ScriptedObserver):
         return Reflected((ReflectedRow("🔴 " + " ".join(one.text for one in given.groups)),), self.name)
 
 
+REPEATING = Repeating()
+
+
 def _text(content: Any) -> str:
     return content if isinstance(content, str) else json.dumps(content)
 
 
 class GroupWorld(RecallWorld):
+    @classmethod
+    def opened(cls, folder: Path) -> GroupWorld:
+        world = cls.make(folder)
+        assert isinstance(world, GroupWorld)
+        return world
+
     @property
     def observer(self) -> Observer:
-        return self.__dict__.setdefault("_observer", Repeating())
+        return REPEATING
 
     def speak(self, session: str, *said: tuple[str | None, str]) -> None:
         """``None``: the user; ``-``: the assistant."""
@@ -155,14 +164,16 @@ def told_in(world: GroupWorld, session: SessionScope, words: Sequence[str]) -> s
 
 
 @settings(max_examples=25, deadline=None)
-@given(TURNS)
-def test_nothing_that_another_said_is_told_in_any_other_session(turns: list[Turn]) -> None:
+@given(TURNS, st.booleans())
+def test_nothing_that_another_said_is_told_in_any_other_session(turns: list[Turn], indexed: bool) -> None:
+    """Whether the index has it already, or recall takes it from the rows."""
     with TemporaryDirectory() as folder:
-        world = GroupWorld.make(Path(folder))
+        world = GroupWorld.opened(Path(folder))
         try:
             world.with_policy(session_reflection_trigger=40, session_reflection_target=30)
             heard = played(world, turns)
-            world.pump()
+            if indexed:
+                world.pump()
             every = [word for words in heard.values() for word in words]
             world.join("s3")
             for session in (*SESSIONS, "s3"):
@@ -191,7 +202,7 @@ def test_nothing_that_another_said_is_told_in_any_other_session(turns: list[Turn
 @given(TURNS)
 def test_what_the_user_says_goes_on_as_always(turns: list[Turn]) -> None:
     with TemporaryDirectory() as folder:
-        world = GroupWorld.make(Path(folder))
+        world = GroupWorld.opened(Path(folder))
         try:
             played(world, turns)
             own = [f"annword{n}x" for n, turn in enumerate(turns) if turn.who != "b"]
@@ -209,7 +220,7 @@ def test_what_the_user_says_goes_on_as_always(turns: list[Turn]) -> None:
 
 @pytest.fixture
 def world(tmp_path: Path) -> Any:
-    made = GroupWorld.make(tmp_path)
+    made = GroupWorld.opened(tmp_path)
     yield made
     made.close()
 

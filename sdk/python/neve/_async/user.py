@@ -39,10 +39,19 @@ class AsyncUser:
         title: str | None = None,
         user_meta: Mapping[str, Any] | None = None,
         metadata: Mapping[str, str] | None = None,
+        participants: Sequence[Mapping[str, Any]] | None = None,
+        room: bool | None = None,
     ) -> AsyncSession:
-        """One conversation. Nothing is called; ``title``, ``user_meta`` and ``metadata`` are used when it is new."""
+        """One conversation. Nothing is called; what it is opened with is used when it is new. ``participants``: who
+        speaks in it, ``{"id", "name", "user_id"?, "share"?}`` each; a message names one in its ``participant``."""
         session = self._neve.kept_session(AsyncSession(self._neve, self.id, session_id))
-        opened = {"title": title, "user_meta": user_meta, "metadata": metadata}
+        opened = {
+            "title": title,
+            "user_meta": user_meta,
+            "metadata": metadata,
+            "participants": participants,
+            "room": room,
+        }
         session.opened_with.update({name: value for name, value in opened.items() if value is not None})
         return session
 
