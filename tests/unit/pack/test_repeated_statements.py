@@ -100,6 +100,12 @@ def test_what_is_said_already(rows: list[Memory], repeated: set[str]) -> None:
     assert already_stated(rows, []) == repeated
 
 
+def test_a_participants_line_says_what_the_users_fact_says() -> None:
+    line = row("line", '🔴 Ada: "I live in Lyon"', Kind.OBSERVATION, about=("ada",))
+    assert already_stated([line, row("fact", LYON, about=("ada",))], ()) == {"fact"}
+    assert already_stated([line, row("fact", LYON)], ()) == set(), "of whoever has said so without a name"
+
+
 def test_each_line_speaks_of_its_own_events() -> None:
     passages = (
         MemoryPassage("🟡 User has two cats", 1, 2, "user"),

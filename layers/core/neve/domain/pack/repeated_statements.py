@@ -20,6 +20,8 @@ _NEGATIONS = frozenset({"no", "not", "never", "none", "nobody", "nothing", "with
 _THIRD = re.compile(r"(?<=[a-z]{2})(?:(?<=ch|sh|ss|zz)es|(?<=x|o)es|(?<!s)s)$")
 """Of a verb that is told of another person."""
 
+_USER = ("user",)
+
 Words = tuple[str, ...]
 
 
@@ -53,7 +55,8 @@ def already_stated(rows: Sequence[Memory], documents: Iterable[str]) -> frozense
         words, trust = _words(fact.text), fact.provenance.trusted
         same = words != () and words in stated and may_speak_for(stated[words], trust)
         near = _lines_of_same_events(fact, observed.get(fact.provenance.session_id or "", ()))
-        if same or any(_says(line, trust, words) for line in near):
+        by_name = words[1:] if fact.about and words[:1] == _USER else words  # the lines of a participant name them
+        if same or any(_says(line, trust, by_name) for line in near):
             again.add(fact.id)
         else:
             stated[words] = trust
