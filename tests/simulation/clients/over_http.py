@@ -20,6 +20,7 @@ from tests.simulation.clients.history import (
     PromptGiven,
     RecallGiven,
     RetractGiven,
+    TimedGiven,
 )
 from tests.simulation.clients.seen import (
     SeenEvent,

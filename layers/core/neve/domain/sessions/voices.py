@@ -17,8 +17,8 @@ _USER = re.compile(_BEFORE + r"(?:[Tt]he user|User)\b")
 
 @dataclass(frozen=True, slots=True)
 class Voice:
-    """Tells whose words a pass reads. ``participant`` and ``name``: None of one who was not named. ``audience``: who may
-    be told of what is made of them. ``is_user``: it is the person whose session it is."""
+    """Tells whose words a pass reads. ``participant`` and ``name``: None of one who was not named. ``audience``: who
+    may be told of what is made of them. ``is_user``: it is the person whose session it is."""
 
     participant: str | None = None
     name: str | None = None
