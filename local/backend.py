@@ -39,6 +39,7 @@ from neve.readable_table import ReadableTable
 EMBEDDERS = ("bge-small", "none", "fixture")
 ENCODER = ROOT / "layers" / "encoder"
 RERANKER = ENCODER / "reranker"
+MULTI = ENCODER / "multi"
 TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, settings
 from local.api_client import ApiClient
 from tests import in_memory, server_keeper
 from tests.distribution import Groups, long_first
-from tests.encoder import NO_ENCODER, need_encoder, need_reranker
+from tests.encoder import NO_ENCODER, need_encoder, need_multi, need_reranker
 from tests.frameworks.places import NO_FRAMEWORKS
 from tests.mcp_server.suite import NO_SUITE
 from tests.no_network import forbid_the_network
@@ -96,6 +96,12 @@ def encoder_files() -> None:
 def reranker_files() -> None:
     """The test is about the real cross-encoder."""
     need_reranker()
+
+
+@pytest.fixture(scope="session")
+def multi_files() -> None:
+    """The test is about the real encoder of many languages."""
+    need_multi()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

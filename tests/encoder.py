@@ -11,6 +11,7 @@ import pytest
 from local.template import ROOT
 
 MODEL = ROOT / "layers" / "encoder" / "model" / "model.onnx"
+MULTI_MODEL = ROOT / "layers" / "encoder" / "multi" / "model.onnx"
 RERANKER_MODEL = ROOT / "layers" / "encoder" / "reranker" / "model.onnx"
 NO_ENCODER = "the real encoder cannot run here: "
 """How the reason of every such skip begins."""
@@ -24,6 +25,11 @@ def need_encoder() -> None:
 def need_reranker() -> None:
     """The same of the cross-encoder."""
     _need(RERANKER_MODEL, "make reranker")
+
+
+def need_multi() -> None:
+    """The same of the encoder of many languages."""
+    _need(MULTI_MODEL, "make multi")
 
 
 def _need(model: Path, fetched_by: str) -> None:

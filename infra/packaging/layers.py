@@ -45,7 +45,10 @@ LAYERS: Mapping[str, Layer] = {
         Layer(
             "encoder",
             "EncoderLayer",
-            {"encoder/model": "layers/encoder/model", "encoder/calibration.json": "layers/encoder/calibration.json"},
+            {
+                f"encoder/{name}": f"layers/encoder/{name}"
+                for name in ("model", "calibration.json", "multi_directions.json")
+            },
             fetch="layers/encoder/fetch.py",
             dropped=(
                 *("onnxruntime/backend", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),

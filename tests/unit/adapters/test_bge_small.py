@@ -4,8 +4,6 @@ where nothing may be skipped."""
 from __future__ import annotations
 
 import json
-import math
-import struct
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +17,7 @@ import pytest
 
 from local.backend import ENCODER
 from neve.adapters.embedders import onnx_model
-from neve.adapters.embedders.bge_small import DIMENSIONS, MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
+from neve.adapters.embedders.bge_small import MODEL_SHA256, MODEL_TAG, QUERY_PREFIX, BgeSmall
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
 from tests.patience import PATIENCE_S
@@ -32,58 +30,10 @@ def encoder() -> BgeSmall:
     return BgeSmall(ENCODER)
 
 
-def cosine(left: bytes, right: bytes) -> float:
-    a, b = struct.unpack(f"<{DIMENSIONS}f", left), struct.unpack(f"<{DIMENSIONS}f", right)
-    return math.fsum(x * y for x, y in zip(a, b, strict=True))
-
-
-@needs_model
-def test_vectors_are_normalised_float32(encoder: BgeSmall) -> None:
-    for vector in (encoder.embed_query("hello"), *encoder.embed_passages(["hello", "", "🟡", "x" * 9_000])):
-        assert len(vector) == 4 * 384
-        assert cosine(vector, vector) == pytest.approx(1.0, abs=1e-5)
-
-
-@needs_model
-def test_a_text_has_the_same_vector_in_every_batch(encoder: BgeSmall) -> None:
-    texts = ["User's sister is named Mary.", "no", "a much longer text about the weather in Bergen " * 8]
-    together = encoder.embed_passages(texts)
-    assert together == [encoder.embed_passages([text])[0] for text in texts]
-    assert encoder.embed_passages(texts[::-1]) == together[::-1]
-    assert encoder.embed_passages([]) == []
-
-
 @needs_model
 def test_queries_carry_the_instruction_and_passages_do_not(encoder: BgeSmall) -> None:
     assert encoder.embed_query("a sister") == encoder.embed_passages([QUERY_PREFIX + "a sister"])[0]
     assert encoder.embed_query("a sister") != encoder.embed_passages(["a sister"])[0]
-
-
-@needs_model
-def test_a_question_is_nearest_to_what_answers_it(encoder: BgeSmall) -> None:
-    asked = encoder.embed_query("what is my sibling called?")
-    answer, other = encoder.embed_passages(["User's sister is named Mary", "The server runs on port 8443"])
-    assert cosine(asked, answer) > 0.55
-    assert cosine(asked, other) < 0.45
-
-
-@needs_model
-def test_text_behind_512_tokens_does_not_count(encoder: BgeSmall) -> None:
-    beginning = "word " * 600
-    assert encoder.embed_passages([beginning + "apples"]) == encoder.embed_passages([beginning + "planets"])
-
-
-@needs_model
-def test_a_lone_surrogate_is_embedded(encoder: BgeSmall) -> None:
-    assert len(encoder.embed_query("a \ud800 b")) == 4 * 384
-
-
-@needs_model
-def test_two_threads_may_be_the_first() -> None:
-    fresh = BgeSmall(ENCODER)
-    with ThreadPoolExecutor(2) as pool:
-        first, second = pool.map(fresh.embed_query, ["same text", "same text"])
-    assert first == second
 
 
 @needs_model

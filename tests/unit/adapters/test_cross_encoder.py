@@ -9,7 +9,8 @@ from runpy import run_path
 import pytest
 
 from local.backend import RERANKER
-from neve.adapters.embedders.cross_encoder import ASKED_AGAIN_S, FILES, MiniLmCrossEncoder
+from neve.adapters.embedders.cross_encoder import FILES, MiniLmCrossEncoder
+from neve.adapters.embedders.load_once import ASKED_AGAIN_S
 from neve.adapters.model_files import FolderFiles
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing
 from neve.ports.models import ModelFile

@@ -157,7 +157,7 @@ def test_without_a_calibration_nothing_is_embedded_and_the_command_is_named(
 def test_it_can_be_calibrated(server: AnsweringServer, client: BedrockRuntimeClient, tmp_path: Path) -> None:
     """The server's vectors depend on the first letters alone: paraphrases there begin alike."""
     calibrate = run_path(str(CALIBRATE))
-    pairs = [("tea", "tea please"), ("dog", "dogs bark"), ("zoo", "zoology")]
+    pairs = [calibrate["Pair"](*one) for one in (("tea", "tea please"), ("dog", "dogs bark"), ("zoo", "zoology"))]
     titan = TitanEmbedder(client, calibrations=None)
     record = calibrate["measure"](titan, pairs)
     assert record["paraphrase_median"] == pytest.approx(1.0, abs=1e-4)

@@ -6,11 +6,11 @@ run beside each other on the cores, and between two of them it is asked whether 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from threading import Lock
 from time import monotonic
 
+from neve.adapters.embedders.load_once import LoadOnce
 from neve.adapters.embedders.onnx_model import OnnxModel, beside_each_other
-from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, ModelMissing, StoreUnavailable
+from neve.ports.errors import EmbeddingRetryable
 from neve.ports.models import ModelFile, ModelFiles
 
 MODEL = ModelFile("model.onnx", "1225ccd6afd0f1b43a1b08bf67cd1cb68c05aafb443e9d8450015b8b3837ffd1")
@@ -19,9 +19,6 @@ FILES = (MODEL, TOKENIZER)
 FETCH = "layers/encoder/fetch_reranker.py"
 MAX_TOKENS = 256
 """Of question and text together (*chosen*): twice a message of a chat with the one before it; of a page its begin."""
-ASKED_AGAIN_S = 60.0
-"""*Chosen*: who puts the files there need not start anything anew, and a stage without them, or whose bucket does not
-answer, asks for them this often."""
 
 
 class MiniLmCrossEncoder:
@@ -30,16 +27,13 @@ class MiniLmCrossEncoder:
 
     def __init__(self, files: ModelFiles, monotonic: Callable[[], float] = monotonic) -> None:
         self._files = files
-        self._monotonic = monotonic
-        self._loading = Lock()
-        self._model: OnnxModel | None = None
-        self._failed: tuple[float, Exception] | None = None
+        self._model = LoadOnce(self._load, monotonic)
 
     def load(self) -> None:
-        self._ready()
+        self._model.get()
 
     def scores(self, question: str, texts: Sequence[str], still_wanted: Callable[[], bool]) -> list[float]:
-        model = self._ready()
+        model = self._model.get()
 
         def one(text: str) -> float:
             if not still_wanted():
@@ -48,19 +42,7 @@ class MiniLmCrossEncoder:
 
         return beside_each_other(one, texts)
 
-    def _ready(self) -> OnnxModel:
-        """Load the model once, and return it. A load that has failed fails again for a while without another look: no
-        caller waits for it twice."""
-        with self._loading:
-            if self._model is not None:
-                return self._model
-            if self._failed and self._monotonic() - self._failed[0] < ASKED_AGAIN_S:
-                raise self._failed[1].with_traceback(None)
-            try:
-                model = OnnxModel(self._files.path(MODEL), self._files.path(TOKENIZER), FETCH, MAX_TOKENS)
-                model.score("", "")  # the first run of a session costs more than the next ones
-            except (EmbeddingUnavailable, ModelMissing, StoreUnavailable) as error:
-                self._failed = self._monotonic(), error
-                raise
-            self._model = model
-            return model
+    def _load(self) -> OnnxModel:
+        model = OnnxModel(self._files.path(MODEL), self._files.path(TOKENIZER), FETCH, MAX_TOKENS)
+        model.score("", "")  # the first run of a session costs more than the next ones
+        return model

@@ -112,12 +112,13 @@ class OnnxModel:
         try:
             self._tokenizer = _tokenizer(tokenizers, tokenizer, tokens)
             self._session = _session(onnxruntime, model)
+            self._inputs = [one.name for one in self._session.get_inputs()]
         except Exception as error:  # tokenizers raises nothing more specific
             raise EmbeddingUnavailable(f"the encoder in {model.parent} cannot be read: {error}") from error
 
     def states(self, text: str) -> Any:
-        """Give the last hidden states, float32, tokens x 384: the first is [CLS]'s, the last [SEP]'s. Raises
-        EmbeddingRetryable."""
+        """Give the last hidden states, float32, tokens x 384: the first and the last are of the tokens that the
+        tokenizer puts around a text. Raises EmbeddingRetryable."""
         return self._run("last_hidden_state", self._tokenizer.encode(_encodable(text)), len(text))
 
     def score(self, question: str, text: str) -> float:
@@ -128,7 +129,8 @@ class OnnxModel:
     def _run(self, output: str, read: Any, characters: int) -> Any:
         numpy = self._numpy
         ids, types = (numpy.array([given], dtype=numpy.int64) for given in (read.ids, read.type_ids))
-        inputs = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": types}
+        known = {"input_ids": ids, "attention_mask": numpy.ones_like(ids), "token_type_ids": types}
+        inputs = {name: known[name] for name in self._inputs}
         try:
             return self._session.run([output], inputs)[0][0]
         except Exception as error:  # the runtime's errors, memory above all, share no base class
