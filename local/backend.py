@@ -8,7 +8,7 @@ from datetime import datetime
 from pathlib import Path
 
 from local.controls.fixture_cross_encoder import FixtureCrossEncoder
-from local.controls.fixture_embedder import FixtureEmbedder
+from local.controls.fixture_embedder import MANY, FixtureEmbedder
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
 from local.engine.file_objects import FileObjects
@@ -23,6 +23,7 @@ from local.workers.failure_log import report_dead_letters
 from neve.adapters.clock import SystemClock, SystemIds
 from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.cross_encoder import MiniLmCrossEncoder
+from neve.adapters.embedders.multi_e5 import MultilingualE5
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.model_files import FolderFiles
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
@@ -73,6 +74,7 @@ class EmbeddedPorts:
         )
         self.objects = FileObjects(folder / OBJECTS, self.clock, base_url, self.caches.troubles)
         self.embedder = make_embedder(choices.embedder)
+        self.multi = make_multi(choices.embedder)
         self.cross_encoder = make_cross_encoder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         self.observer_languages = self.observer.languages
@@ -130,6 +132,13 @@ def make_embedder(name: str) -> Embedder:
     if name == "fixture":
         return FixtureEmbedder()
     return BgeSmall(ENCODER)
+
+
+def make_multi(embedder: str) -> Embedder | None:
+    """The encoder of many languages beside an embedder. Nothing is loaded until a tenant's policy asks for it."""
+    if embedder == "none":
+        return None
+    return FixtureEmbedder(MANY) if embedder == "fixture" else MultilingualE5(FolderFiles(MULTI), ENCODER)
 
 
 def make_cross_encoder(embedder: str) -> CrossEncoder | None:

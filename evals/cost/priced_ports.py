@@ -208,6 +208,7 @@ class PricedPorts:
         self.observer = engines.observer
         self.observer_languages = engines.observer_languages
         self.embedder = engines.embedder
+        self.multi = engines.multi
         self.cross_encoder = engines.cross_encoder
         self.table = PricedTable(engines.table, self.bill)
         self.queue = PricedQueue(engines.queue, self.bill, fifo)

@@ -25,7 +25,7 @@ router.on(t.LIST_TOOLS)(lambda call: Answer(body=t.ToolsView.offered(call.query.
 
 
 def _ready(call: Call[Any, Any]) -> float | None:
-    return wiring.ready(call.ports)
+    return wiring.ready(call.tenant.embedder)
 
 
 def _search(call: Call[Any, Any]) -> Answer:

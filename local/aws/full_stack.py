@@ -18,7 +18,7 @@ from local.aws.queues import STACK, create_queues, without_delays
 from local.aws.sqs_consumer import SqsBroker
 from local.aws.stored_text import StoredText
 from local.aws.writes import Writes
-from local.backend import Choices, make_cross_encoder, make_embedder, make_observer
+from local.backend import Choices, make_cross_encoder, make_embedder, make_multi, make_observer
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import ServerCut
 from local.stack.servers import RunningServers, Server, start_servers
@@ -111,6 +111,10 @@ class FullStack(AwsPorts):
     @cached_property
     def embedder(self) -> Embedder:
         return make_embedder(self._choices.embedder)
+
+    @cached_property
+    def multi(self) -> Embedder | None:
+        return make_multi(self._choices.embedder)
 
     @cached_property
     def cross_encoder(self) -> CrossEncoder | None:

@@ -51,6 +51,7 @@ class ControlledPorts:
         self.objects = FaultyObjects(inner.objects, faults, controls.holds)
         self.queue = FaultyQueue(inner.queue, faults)
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
+        self.multi = inner.multi and FaultyEmbedder(inner.multi, faults, calls)
         self.cross_encoder = inner.cross_encoder and FaultyCrossEncoder(inner.cross_encoder, faults)
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
         self.observer_languages = inner.observer_languages

@@ -19,11 +19,13 @@ import re
 import struct
 from collections.abc import Sequence
 
-from neve.ports.models import Calibration
+from neve.ports.models import ANY_LANGUAGE, Calibration
 from neve.ports.search import IndexModel
 
 DIMENSIONS = 384
 MODEL = IndexModel(f"fixture-{DIMENSIONS}", DIMENSIONS)
+MANY = IndexModel(f"fixture-many-{DIMENSIONS}", DIMENSIONS)
+"""Stands for the encoder of many languages: vectors that are told apart from the others, and mean the same."""
 CALIBRATION = Calibration(random_median=0.0, paraphrase_median=0.6)
 CALIBRATION_OFFSET = 0.3
 """Calibrated similarity less raw cosine, under ``CALIBRATION``."""
@@ -110,9 +112,12 @@ _ASIDE = DIMENSIONS - 1
 class FixtureEmbedder:
     """Queries and passages are embedded alike. A text without content words is the axis that no word has."""
 
+    def __init__(self, model: IndexModel = MODEL) -> None:
+        self._model = model
+
     @property
     def model(self) -> IndexModel:
-        return MODEL
+        return self._model
 
     @property
     def calibration(self) -> Calibration:
@@ -120,7 +125,7 @@ class FixtureEmbedder:
 
     @property
     def languages(self) -> tuple[str, ...]:
-        return ("en",)
+        return ("en",) if self._model == MODEL else (ANY_LANGUAGE,)
 
     def embed_query(self, text: str) -> bytes:
         return embed(text)

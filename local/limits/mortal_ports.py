@@ -68,6 +68,11 @@ class MortalPorts:
         return self._inner.embedder
 
     @property
+    def multi(self) -> Embedder | None:
+        live()
+        return self._inner.multi
+
+    @property
     def cross_encoder(self) -> CrossEncoder | None:
         live()
         return self._inner.cross_encoder

@@ -48,7 +48,8 @@ def rebuild_search(engines: Engines) -> None:
 
     trusting = _Trusting(engines.embedder)
     ports = Indexing(engines.table, engines.objects, engines.search, trusting, engines.clock, engines.ids)
-    bar.end(in_words(reindex(ports, engines.search, _nothing, _nothing, report)))
+    multi = engines.multi and _Trusting(engines.multi)
+    bar.end(in_words(reindex(ports, engines.search, _nothing, _nothing, report, multi)))
 
 
 def refill(engines: Engines) -> None:

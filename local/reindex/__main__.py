@@ -77,7 +77,7 @@ def _embedded(folder: DataFolder, embedder: str) -> None:
         beside, model = file_beside(path / SEARCH), ports.embedder.model
         print(f"Filling {beside.name} for {model.tag} …", flush=True)
         with closing(SqliteSearchIndex(beside, model)) as target:
-            done = reindex(ports, target, _nothing, _nothing, Progress())
+            done = reindex(ports, target, _nothing, _nothing, Progress(), ports.multi)
         if QUEUE in folder.lost:
             print(f"{folder.lost[QUEUE]}. What it held is queued again from the table:", flush=True)
             refill(ports)

@@ -34,7 +34,7 @@ def reindex_stage(
             ports.clock.sleep(settle_s)
 
     target = OpenSearchIndex(client, name, model, wait=False)
-    done = reindex(ports, target, switch, settle, Progress())
+    done = reindex(ports, target, switch, settle, Progress(), ports.multi)
     print(f"{name}: {in_words(done)}.")
     _show_old(calls, alias, drop_old)
 

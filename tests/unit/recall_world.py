@@ -73,6 +73,7 @@ class RecallWorld:
     clock: Clock
     calls: CallLog
     inner_embedder: Embedder
+    inner_multi: Embedder | None = None
     inner_cross_encoder: CrossEncoder | None = None
     queue: ListQueue = field(default_factory=ListQueue)
     ids: SystemIds = field(default_factory=SystemIds)
@@ -96,6 +97,10 @@ class RecallWorld:
     @property
     def embedder(self) -> Embedder:
         return FaultyEmbedder(self.inner_embedder, self.faults, self.calls)
+
+    @property
+    def multi(self) -> Embedder | None:
+        return self.inner_multi and FaultyEmbedder(self.inner_multi, self.faults, self.calls)
 
     @property
     def cross_encoder(self) -> CrossEncoder | None:

@@ -249,6 +249,10 @@ class World:
         raise AssertionError("this test does not embed")
 
     @property
+    def multi(self) -> Embedder | None:
+        return None
+
+    @property
     def cross_encoder(self) -> CrossEncoder | None:
         return None
 

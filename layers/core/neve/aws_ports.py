@@ -16,7 +16,7 @@ from neve.caching import Caches
 from neve.config import Settings, needed
 from neve.domain.languages import ANY_LANGUAGE, ENGLISH
 from neve.observing import Observer
-from neve.ports.models import CrossEncoder, Embedder
+from neve.ports.models import CrossEncoder, Embedder, ModelFiles
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue, QueueName
 from neve.ports.search import IndexModel, SearchIndex
@@ -105,14 +105,29 @@ class AwsPorts:
         return BgeSmall(needed(self._settings.encoder_dir, "encoder_dir"))
 
     @cached_property
+    def multi(self) -> Embedder | None:
+        """Make the encoder of many languages; its files are fetched from the bucket when the first tenant needs
+        them. Titan knows many languages itself."""
+        if self._settings.embedder != "bge-small":
+            return None
+        from neve.adapters.embedders.multi_e5 import MultilingualE5
+
+        return MultilingualE5(self._optional_models, self._settings.encoder_dir)
+
+    @cached_property
     def cross_encoder(self) -> CrossEncoder | None:
         """Make the cross-encoder; its files are fetched from the bucket when the first call needs them."""
         if self._settings.encoder_dir is None or self._settings.embedder == "none":
             return None
         from neve.adapters.embedders.cross_encoder import MiniLmCrossEncoder
+
+        return MiniLmCrossEncoder(self._optional_models)
+
+    @cached_property
+    def _optional_models(self) -> ModelFiles:
         from neve.adapters.model_files import BucketFiles
 
-        return MiniLmCrossEncoder(BucketFiles(lambda: self.objects, Path(gettempdir()) / "neve-models"))
+        return BucketFiles(lambda: self.objects, Path(gettempdir()) / "neve-models")
 
     @cached_property
     def observer(self) -> Observer:

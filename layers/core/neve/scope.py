@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 from neve.domain.tenants.policy import Policy
 from neve.domain.tokens import Counter
 from neve.ports.engines import Ports
+from neve.ports.models import Embedder
 from neve.store.keys import Keys, SessionKeys, UserKeys
 
 P_co = TypeVar("P_co", covariant=True)
@@ -41,10 +42,12 @@ class SessionData(UserData[P_co]):
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """A verified tenant. ``id``: the verified caller's. ``policy``: the one in force, at most 60 s old."""
+    """A verified tenant. ``id``: the verified caller's. ``policy``: the one in force, at most 60 s old. ``reindexed``:
+    False while the vectors that the index holds of it are not yet those of the policy's ``languages``."""
 
     id: str
     policy: Policy
+    reindexed: bool = True
 
     @property
     def keys(self) -> Keys:
@@ -73,6 +76,12 @@ class TenantScope:
         """Give the counter that the policy names. Raises NeveError ``invalid_policy`` when its data is not
         installed."""
         return self.ports.counter(self.tenant.policy.token_counter)
+
+    @property
+    def embedder(self) -> Embedder:
+        """Give the embedder of the languages that the policy names."""
+        multi = self.ports.multi if self.policy.languages == "multi" else None
+        return self.ports.embedder if multi is None else multi
 
     def of_user(self, user: str) -> UserScope:
         return UserScope(self.ports, self.tenant, user)

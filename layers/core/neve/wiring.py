@@ -13,7 +13,8 @@ from typing import Protocol, runtime_checkable
 
 from neve.config import Settings, SettingsError, stage_of
 from neve.ports.engines import Ports
-from neve.ports.errors import EmbeddingUnavailable
+from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable
+from neve.ports.models import Embedder
 
 LAMBDA = "AWS_LAMBDA_FUNCTION_NAME"
 _installed: list[Ports] = []
@@ -60,20 +61,21 @@ def prepare() -> Callable[[], Ports]:
         engines = AwsPorts(Settings.from_environment(os.environ))
         install(engines)
         engines.make_all()
-        _load_encoder(engines)
+        _load_encoder(engines.embedder)
     except (SettingsError, EmbeddingUnavailable):
         pass
     _cold_start_ms.append((time.perf_counter() - began) * 1000)
     return ports
 
 
-def ready(engines: Ports) -> float | None:
-    """Wait until the process can work at full speed; a call's own budget starts behind this. How many milliseconds the
+def ready(embedder: Embedder) -> float | None:
+    """Wait until the process can work at full speed with the caller's embedder; a call's own budget starts behind this.
+    How many milliseconds the
     start of the process has cost, for its first call; None for every other. Never raises."""
     began = time.perf_counter()
     try:
-        waited = _load_encoder(engines)
-    except EmbeddingUnavailable:
+        waited = _load_encoder(embedder)
+    except (EmbeddingUnavailable, EmbeddingRetryable):
         return None  # the vector leg says so
     waited_ms = (time.perf_counter() - began) * 1000
     if _cold_start_ms:
@@ -81,5 +83,5 @@ def ready(engines: Ports) -> float | None:
     return waited_ms if waited else None
 
 
-def _load_encoder(engines: Ports) -> bool:
-    return isinstance(engines.embedder, Loads) and engines.embedder.load()
+def _load_encoder(embedder: Embedder) -> bool:
+    return isinstance(embedder, Loads) and embedder.load()

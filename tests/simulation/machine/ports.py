@@ -13,7 +13,7 @@ from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
 from neve.domain.tokens import Counter, CounterName, estimate
 from neve.ports.errors import Conflict, StoreUnavailable
-from neve.ports.models import CrossEncoder
+from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.objects import ObjectStart
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
@@ -216,6 +216,7 @@ class SimPorts:
         self.objects = SimObjects(process)
         self.search = SimSearch(process)
         self.embedder = ScriptedEmbedder(process)
+        self.multi: Embedder | None = None
         self.cross_encoder: CrossEncoder | None = None
         self.observer = ScriptedObserver(process)
         self.observer_languages = self.observer.languages

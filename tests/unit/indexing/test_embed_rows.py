@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from local.controls.fixture_embedder import MODEL
 from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.domain.documents.change import DocumentChange
 from neve.domain.indexing.document_passages import indexed_texts
@@ -22,7 +23,7 @@ from neve.ports.table import Expect, Put, WriteOp
 from neve.scope import Tenant
 from neve.store import idempotency
 from neve.store.idempotency import IdempotencyKey, StoredReply
-from neve.store.keys import EMBEDDER_HEALTH
+from neve.store.keys import embedder_health
 from neve.store.partitions import all_rows
 from neve.store.tenants.embedder_health import read_embedder_health
 from neve.usecases.ask.tenants.user_stats import user_stats
@@ -53,7 +54,7 @@ def usage(world: RecallWorld, user: str = "ann") -> tuple[int, int]:
 
 
 def health(world: RecallWorld) -> tuple[str, str | None] | None:
-    item = world.rows.get(EMBEDDER_HEALTH)
+    item = world.rows.get(embedder_health(MODEL.tag))
     seen = read_embedder_health(item) if item else None
     return (seen.state, seen.reason) if seen else None
 
@@ -234,11 +235,11 @@ def test_the_health_row_is_written_when_it_changes(world: RecallWorld) -> None:
     fail(world, {"fault": "status:403"})
     world.remember("two")
     world.pump()
-    first = world.rows.get(EMBEDDER_HEALTH)
+    first = world.rows.get(embedder_health(MODEL.tag))
     world.clock.move(hours=1)
     world.remember("three")
     world.pump()
-    assert world.rows.get(EMBEDDER_HEALTH) == first
+    assert world.rows.get(embedder_health(MODEL.tag)) == first
 
 
 def test_one_poison_row_fails_alone(world: RecallWorld) -> None:

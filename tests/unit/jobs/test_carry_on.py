@@ -17,12 +17,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from local.controls.fixture_embedder import MANY, FixtureEmbedder
 from neve.domain.documents.change import DocumentChange
 from neve.domain.jobs.time_limits import LEASE_S
 from neve.domain.recall.query import shape
 from neve.domain.records.documents import Document
 from neve.domain.records.epochs import Summary
-from neve.domain.records.memories import Kind, Status
+from neve.domain.records.memories import Kind, Memory, Status
+from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow, CondenseInput
 from neve.ports.queue import Message, QueueName
@@ -34,7 +36,8 @@ from neve.store.partitions import all_rows
 from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.tenants.tenant_usage import tenant_usage
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, FORGET, NIGHT, RETENTION
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, FORGET, NIGHT, REINDEX, RETENTION
+from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.forget import listed
 from neve.usecases.tell.forget.confirm import confirm_forgetting
@@ -44,6 +47,7 @@ from neve.usecases.tell.memories.import_memories import ImportedRow, import_memo
 from neve.usecases.tell.memories.update_memory import MemoryChange, update_memory
 from neve.usecases.tell.requests.request_erasure import request_erasure
 from neve.usecases.tell.requests.request_export import request_export
+from neve.usecases.tell.tenants.write_policy import write_policy
 from neve.usecases.work.background.read_admin_job import read_admin_job
 from neve.usecases.work.background.steps import steps
 from neve.usecases.work.background.sweep_due import sweep_due
@@ -194,6 +198,38 @@ def condensed(world: RecallWorld) -> object:
     return active, job.result, tenant_usage(world.scope).usage, [row and row["since"] for row in due]
 
 
+def ask_for_other_languages(world: RecallWorld) -> None:
+    """Of two users with memories and a log each."""
+    world.inner_multi = FixtureEmbedder(MANY)
+    world.with_policy()
+    for user in ("ann", "bob"):
+        for n in range(3):
+            world.remember(f"The sister drives car {n}.", user=user)
+        world.open(user=user)
+        world.say("My brother rides a bicycle.", "Noted.", user=user)
+    world.pump()
+    write_policy(world.scope, Policy(languages="multi"))
+    world.tenant = tenant_scope(world, "acme").tenant
+
+
+def reindexed(world: RecallWorld) -> object:
+    """What is found by meaning alone, by the new model, and which models the rows name."""
+    [item] = [item for item in all_rows(world.rows, world.tenant.keys.jobs) if item["kind"] == REINDEX]
+    job = rows.read_job(item)
+    world.forget()
+    world.tenant = tenant_scope(world, "acme").tenant
+    assert job.status == "done" and world.tenant.reindexed, job
+    answers = [world.ask("sibling automobile bike", user=user, k=9) for user in ("ann", "bob")]
+    assert all(answer.degraded == [] and len(answer.hits) == 4 for answer in answers), answers
+    models = {memory.embedding_model for user in ("ann", "bob") for memory in memories_of(world, user)}
+    assert models == {MANY.tag}
+    return [sorted(hit.text for hit in answer.hits) for answer in answers]
+
+
+def memories_of(world: RecallWorld, user: str) -> list[Memory]:
+    return [rows.read_memory(item) for item in all_rows(world.rows, world.user(user).keys.partition, prefix=MEMORY)]
+
+
 @dataclass(frozen=True)
 class Case:
     ask: Callable[[RecallWorld], None]
@@ -205,6 +241,7 @@ KINDS = {
     EXPORT: Case(ask_for_export, exported),
     FORGET: Case(ask_for_forgetting, forgotten),
     NIGHT: Case(ask_for_night, condensed),
+    REINDEX: Case(ask_for_other_languages, reindexed),
     RETENTION: Case(let_events_expire, retained),
 }
 

@@ -49,15 +49,15 @@ def test_under_lambda_every_port_that_is_named_is_made_at_init(monkeypatch: pyte
     ports = prepared(monkeypatch, encoder, table="t", bucket="b", embed_queue_url="https://q")
     assert {"table", "objects", "queue"} <= vars(ports).keys()
     assert encoder.loads == 1
-    first = wiring.ready(ports)
+    first = wiring.ready(ports.embedder)
     assert first is not None
     assert first > 0
-    assert wiring.ready(ports) is None
+    assert wiring.ready(ports.embedder) is None
 
 
 def test_what_cannot_be_made_is_left_to_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
     ports = prepared(monkeypatch, Encoder(broken=True), embedder="none")
-    assert wiring.ready(ports) is None
+    assert wiring.ready(ports.embedder) is None
     monkeypatch.setattr(wiring, "_installed", [])
     monkeypatch.setenv("NEVE_OBSERVER", "nobody")
     wiring.prepare()

@@ -30,6 +30,11 @@ class Ports(Protocol):
     @property
     def embedder(self) -> Embedder: ...
     @property
+    def multi(self) -> Embedder | None:
+        """Give the encoder of many languages, for tenants whose policy asks for it; None: ``embedder`` serves them,
+        too."""
+
+    @property
     def cross_encoder(self) -> CrossEncoder | None:
         """Give the cross-encoder; None: there is none beside this embedder."""
 

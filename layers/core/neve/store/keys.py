@@ -72,8 +72,12 @@ UPLOADS = "uploads/"
 """Objects under it expire after a day (infra/data.yaml)."""
 EXPORTS = "exports/"
 """Objects under it expire after a week (infra/data.yaml)."""
-EMBEDDER_HEALTH = Key("HEALTH", "EMBEDDER")
 LEGS = ("lexical", "vector", "rerank")
+
+
+def embedder_health(tag: str) -> Key:
+    """Name the row about the embedder whose model has this tag."""
+    return Key("HEALTH", f"EMBEDDER#{tag}")
 
 
 def leg_health(leg: str) -> Key:

@@ -25,6 +25,9 @@ Tokens = int
 Rerank = TypeAliasType("Rerank", Literal["off", "linear", "deep"])
 """The way to order what the legs found: RRF alone; a linear model; for a tool a cross-encoder over the
 first of its order too, where a stage has one."""
+Languages = TypeAliasType("Languages", Literal["en", "multi"])
+"""The languages whose meaning recall knows: English, by the encoder that knows it best; or many, by one that knows
+some hundred. Another choice has every vector of the tenant made anew."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """The mode in which a person decides or does not decide on facts that were not said plainly."""
 WriteTools = TypeAliasType("WriteTools", Literal["off", "propose", "on"])
@@ -132,6 +135,7 @@ class Policy(Given):
     recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
     prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
     rerank: Rerank = "deep"
+    languages: Languages = "en"
     summary_verbosity: Verbosity = "standard"
     prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
     session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)

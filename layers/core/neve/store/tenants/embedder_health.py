@@ -10,7 +10,7 @@ from typing import Literal
 from neve.domain.times import iso
 from neve.ports.search import IndexModel
 from neve.ports.table import Item, Put
-from neve.store.keys import EMBEDDER_HEALTH
+from neve.store.keys import embedder_health
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +27,12 @@ class EmbedderHealth:
 def put_embedder_health(
     model: IndexModel, state: Literal["ready", "unavailable"], reason: str | None, at: datetime
 ) -> Put:
-    """Make the put of the one row for the service; it is written when the state changes, not with every batch: it would
+    """Make the put of the row of an embedder; it is written when the state changes, not with every batch: it would
     be a hot row."""
+    key = embedder_health(model.tag)
     item: Item = {
-        "pk": EMBEDDER_HEALTH.pk,
-        "sk": EMBEDDER_HEALTH.sk,
+        "pk": key.pk,
+        "sk": key.sk,
         "type": "embedder_health",
         "model": model.tag,
         "dimensions": model.dimensions,

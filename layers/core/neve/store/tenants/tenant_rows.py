@@ -55,7 +55,7 @@ class KnownPrefix:
 class TenantRow:
     """A tenant's row. ``policy_rev`` counts the writes of the policy, from 1 (never written). ``prefix``: of the
     highest version of the static prefix that there was, also when the policy has none now. ``closed``: it is being
-    removed."""
+    removed. ``reindex_job``: makes the vectors of the policy's ``languages``; None when they are there."""
 
     id: str
     created_at: str
@@ -64,6 +64,7 @@ class TenantRow:
     live_keys: tuple[LiveKey, ...] = ()
     prefix: KnownPrefix | None = None
     closed: bool = False
+    reindex_job: str | None = None
     version: int = 0
 
 
@@ -72,7 +73,7 @@ def read_tenant(item: Item) -> TenantRow:
     policy = _decode_policy(item["policy"])
     prefix = KnownPrefix(item["prefix_version"], item["prefix_sha256"]) if "prefix_version" in item else None
     own = (item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix)
-    return TenantRow(*own, item.get("closed", False), item["version"])
+    return TenantRow(*own, item.get("closed", False), item.get("reindex_job"), item["version"])
 
 
 @lru_cache(maxsize=POLICY_CACHE_SIZE)
@@ -106,6 +107,8 @@ def put_tenant(row: TenantRow) -> Put:
         item |= {"prefix_version": row.prefix.version, "prefix_sha256": row.prefix.sha256}
     if row.closed:
         item["closed"] = True
+    if row.reindex_job is not None:
+        item["reindex_job"] = row.reindex_job
     return Put(item, expectation(row.version))
 
 

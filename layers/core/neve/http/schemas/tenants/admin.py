@@ -72,6 +72,10 @@ class HealthOut(View):
     version: str
     table: StoreState
     embedder: EmbedderOut
+    multi: EmbedderOut | None = Field(
+        description="The encoder of tenants whose policy says `languages: multi`; it is loaded when the first of them"
+        " needs it. Absent where the stage's own serves them."
+    )
     index: IndexOut
     observer: str = Field(description="Who observes: a language model, or `extractive` rules.")
     languages: LanguagesOut
@@ -79,11 +83,12 @@ class HealthOut(View):
 
     @classmethod
     def of(cls, health: Health) -> Self:
-        embedder, index = health.embedder, health.index
+        embedder, index, multi = health.embedder, health.index, health.multi
         tag, dimensions = (index.model.tag, index.model.dimensions) if index.model else (None, None)
         return super().of(
             health,
             embedder=EmbedderOut.of(embedder, model=embedder.model.tag, dimensions=embedder.model.dimensions),
+            multi=multi and EmbedderOut.of(multi, model=multi.model.tag, dimensions=multi.model.dimensions),
             index=IndexOut.of(index, model=tag, dimensions=dimensions),
             troubles=[TroubleOut.of(one, since=iso(one.since), count=one.count or None) for one in health.troubles],
         )
@@ -187,10 +192,15 @@ class PolicyOut(View):
     policy: dict[str, Any] = Field(description="What was set, as it would be sent to set it again.")
     in_force: dict[str, Any] = Field(description="Every number after defaults and ratios of `window`.")
     rev: int = Field(description="For `If-Match`.")
+    reindex_job: str | None = Field(
+        description="The job that makes every vector anew because `languages` changed; until it is absent, recall works"
+        " by keyword only."
+    )
 
     @classmethod
     def of(cls, found: PolicyAt) -> PolicyOut:
-        return cls(policy=set_numbers(found.policy), in_force=in_force(found.policy), rev=found.rev)
+        numbers = {"policy": set_numbers(found.policy), "in_force": in_force(found.policy)}
+        return cls(**numbers, rev=found.rev, reindex_job=found.reindex_job)
 
 
 def in_force(policy: Policy) -> dict[str, Any]:

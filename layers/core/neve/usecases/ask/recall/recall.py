@@ -68,7 +68,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     """Recall for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
     request = resolve(scope.policy, command).asked_at(iso(scope.ports.clock.now()))
     if request.looked_for:
-        request = request.for_a_model_of(scope.ports.embedder.languages)
+        request = request.for_a_model_of(scope.embedder.languages)
     was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0
     budget = TimeBudget(scope.ports.clock, request.budget_ms, scope.ports.clock.monotonic_ms())
     if request.budget_ms <= 0:
@@ -102,7 +102,7 @@ def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     )
     found = replace(found, dropped=[*found.dropped, *unfit])
     if command.debug:
-        answer = replace(answer, debug=_debug(scope.ports.embedder.model, request, found, was_warm=was_warm))
+        answer = replace(answer, debug=_debug(scope.embedder.model, request, found, was_warm=was_warm))
     return _recording(scope, request, found, answer) if command.recorded else Recording(answer)
 
 

@@ -95,7 +95,7 @@ def nothing_found(reports: Mapping[str, LegReport], degraded: Iterable[str], hea
 def search(scope: UserScope, request: ResolvedRequest, budget: TimeBudget) -> Found:
     """Run one search. A store or an embedder that fails, and time that runs out, degrade it. Raises session_not_found
     and user_closed."""
-    legs = Legs(scope.ports, scope.keys.owner, request, budget)
+    legs = Legs(scope, request, budget)
     deeper = Deeper(scope, request, budget, legs.degraded)
     then = request.command.as_of
     now = scope.ports.clock.now() if then is None else parse(then)

@@ -12,13 +12,15 @@ from neve.store.tenants.tenant_rows import existing
 
 @dataclass(frozen=True, slots=True)
 class PolicyAt:
-    """A policy at a revision. ``rev`` counts the writes that changed something, from 1."""
+    """A policy at a revision. ``rev`` counts the writes that changed something, from 1. ``reindex_job``: makes the
+    vectors of its ``languages``, until they are there."""
 
     policy: Policy
     rev: int
+    reindex_job: str | None = None
 
 
 def read_policy(scope: TenantScope) -> PolicyAt:
     """Read the policy. Raises StoreUnavailable."""
     row = existing(scope.ports.table.get(tenant_row(scope.tenant.id)))
-    return PolicyAt(row.policy, row.policy_rev)
+    return PolicyAt(row.policy, row.policy_rev, row.reindex_job)

@@ -11,7 +11,7 @@ from neve.ports.engines import Ports
 from neve.ports.errors import StoreUnavailable
 from neve.ports.search import IndexModel
 from neve.ports.table import Item, Key
-from neve.store.keys import EMBEDDER_HEALTH, leg_health
+from neve.store.keys import embedder_health, leg_health
 from neve.store.tenants.embedder_health import read_embedder_health
 from neve.store.tenants.leg_health import REPORTED, read_leg_troubles
 from neve.troubles import Trouble
@@ -54,7 +54,8 @@ class Languages:
 class Health:
     """The state of the service: ``degraded`` when a store does not answer, vectors cannot be made, the index is of
     another model, or something in ``troubles`` stands but a ``language``. ``loading`` when all that is missing is the
-    encoder of a process that has just started."""
+    encoder of a process that has just started. ``multi``: the encoder of tenants whose policy asks for many
+    languages."""
 
     status: Literal["ok", "loading", "degraded"]
     version: str
@@ -64,23 +65,27 @@ class Health:
     observer: str
     languages: Languages
     troubles: tuple[Trouble, ...] = ()
+    multi: EmbedderState | None = None
 
 
 def service_health(ports: Ports) -> Health:
     """Ask the row store in one batch read, and the index once. Raises nothing for a store that is down: it says so."""
     own = ports.caches.troubles.active()
     found = _rows(ports)
-    embedder = _embedder(ports, found, is_loading=any(t.kind == "loading" for t in own))
+    embedder = _embedder(ports.embedder.model, found, is_loading=any(t.kind == "loading" for t in own))
+    multi = ports.multi and _embedder(ports.multi.model, found)
     index = _index(ports, embedder.model)
     of_legs = [] if found is None else read_leg_troubles(found, ports.clock.now())
     troubles = {(t.what, t.kind): t for t in (*of_legs, *own) if t.kind != "loading"}
+    encoders = "unavailable" not in (embedder.state, multi and multi.state)
     broken = any(kind != "language" for _, kind in troubles)
-    fine = embedder.state != "unavailable" and index.state == "ready" and index.match is not False and not broken
+    fine = encoders and index.state == "ready" and index.match is not False and not broken
     return Health(
         status="degraded" if found is None or not fine else "loading" if embedder.state == "loading" else "ok",
         version=neve.__version__,
         table="unavailable" if found is None else "ready",
         embedder=embedder,
+        multi=multi,
         index=index,
         observer=ports.observer.name,
         languages=Languages(LANGUAGES, ports.embedder.languages, ports.observer_languages),
@@ -91,16 +96,16 @@ def service_health(ports: Ports) -> Health:
 def _rows(ports: Ports) -> dict[Key, Item] | None:
     """Read what other processes have said. None: the row store does not answer."""
     try:
-        return ports.table.get_many([EMBEDDER_HEALTH, *map(leg_health, REPORTED)])
+        models = [one.model.tag for one in (ports.embedder, ports.multi) if one]
+        return ports.table.get_many([*map(embedder_health, models), *map(leg_health, REPORTED)])
     except StoreUnavailable:
         return None
 
 
-def _embedder(ports: Ports, found: dict[Key, Item] | None, *, is_loading: bool) -> EmbedderState:
-    model = ports.embedder.model
-    item = (found or {}).get(EMBEDDER_HEALTH)
+def _embedder(model: IndexModel, found: dict[Key, Item] | None, *, is_loading: bool = False) -> EmbedderState:
+    item = (found or {}).get(embedder_health(model.tag))
     seen = read_embedder_health(item) if item else None
-    if seen is not None and seen.model == model and seen.state == "unavailable":
+    if seen is not None and seen.state == "unavailable":
         return EmbedderState(model, "unavailable", seen.reason)
     return EmbedderState(model, "off" if model.tag == NO_MODEL else "loading" if is_loading else "ready")
 

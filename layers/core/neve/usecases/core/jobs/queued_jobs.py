@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import datetime
 
 from neve.correlation import carried
 from neve.domain.records.jobs import Job
+from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item, Key, Put
@@ -19,7 +21,9 @@ FORGET = "forget"
 """Deleting what a caller was shown, and has confirmed."""
 NIGHT = "reflect"
 """Condensing the rows of a user, or telling all users of a tenant."""
-KINDS = (ERASURE, EXPORT, FORGET, NIGHT)
+REINDEX = "reindex"
+"""Making the vectors of a tenant anew, because the languages of its policy have changed."""
+KINDS = (ERASURE, EXPORT, FORGET, NIGHT, REINDEX)
 """Kinds that callers poll."""
 RETENTION = "retain"
 """Removal of the archived events of a session, by whose id it goes."""
@@ -44,6 +48,11 @@ def new_retention(keys: SessionKeys, since: str, incarnation: int) -> Put:
     """Make the work of a session that holds archived events from now on, the oldest of them of a stored time."""
     work = Job(keys.session, RETENTION, "queued", since, keys.user, keys.session, state={"cursor": {"since": since}})
     return rows.put_archived(keys, replace(work, due_at=since, incarnation=incarnation))
+
+
+def new_reindex(job_id: str, now: datetime) -> Job:
+    """Make the job of a tenant whose policy names other languages."""
+    return Job(job_id, REINDEX, "queued", iso(now), due_at=iso(now))
 
 
 def put_work(keys: UserKeys, work: Job) -> Put:

@@ -12,8 +12,8 @@ from neve.scope import Tenant, TenantScope
 from neve.store.keys import tenant_row
 from neve.store.tenants.tenant_rows import existing
 
-POLICIES: CacheSpec[str, Policy] = CacheSpec("policies", size=10_000, ttl=timedelta(seconds=60))
-"""Policies by tenant, each cached for at most 60 s (docs/rules/tenants.md#policy)."""
+POLICIES: CacheSpec[str, Tenant] = CacheSpec("policies", size=10_000, ttl=timedelta(seconds=60))
+"""Tenants with their policies by id, each cached for at most 60 s (docs/rules/tenants.md#policy)."""
 
 
 def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -> TenantScope:
@@ -21,16 +21,18 @@ def tenant_scope(ports: Ports, tenant_id: str, *, without_store: bool = False) -
     unless ``without_store``: then the last known policy, or the default one, serves a call that will read nothing
     either. Raises 401 for a tenant that no longer exists."""
     held = ports.caches.of(POLICIES)
-    policy = held.get(tenant_id)
-    if policy is None:
+    tenant = held.get(tenant_id)
+    if tenant is None:
         as_of = ports.clock.now()
         try:
-            policy = held.put(tenant_id, existing(ports.table.get(tenant_row(tenant_id))).policy, as_of=as_of)
+            row = existing(ports.table.get(tenant_row(tenant_id)))
+            found = Tenant(tenant_id, row.policy, reindexed=row.reindex_job is None)
+            tenant = held.put(tenant_id, found, as_of=as_of)
         except StoreUnavailable:
             if not without_store:
                 raise
-            policy = held.stale(tenant_id) or Policy()
-    return TenantScope(ports, Tenant(tenant_id, policy))
+            tenant = held.stale(tenant_id) or Tenant(tenant_id, Policy())
+    return TenantScope(ports, tenant)
 
 
 def forget_policy(scope: TenantScope) -> None:

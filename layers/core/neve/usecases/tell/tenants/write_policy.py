@@ -6,16 +6,19 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from neve.domain.errors import FieldError, NeveError
+from neve.domain.records.users import UserHead
 from neve.domain.tenants.policy import Policy
 from neve.domain.tenants.static_prefix import StaticPrefix, version_order
 from neve.ports.table import WriteOp
 from neve.scope import TenantScope
+from neve.store import rows
 from neve.store.idempotency import Beside, nothing_beside
 from neve.store.keys import tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.tenant_rows import KnownPrefix
 from neve.store.transact import transact
 from neve.usecases.ask.tenants.read_policy import PolicyAt
+from neve.usecases.core.jobs.queued_jobs import new_reindex
 
 
 def write_policy(
@@ -25,7 +28,7 @@ def write_policy(
     beside: Beside[PolicyAt] = nothing_beside,
 ) -> PolicyAt:
     """Replace the policy. Every number left out goes back to its default. The same policy again changes nothing. Other
-    processes follow within 60 s.
+    processes follow within 60 s. Where ``languages`` change, a job makes every vector of the tenant anew.
 
     Raises 422 ``invalid_policy`` with every number that does not fit, 412 ``precondition_failed`` when the rev is not
     one of ``expected``, 409 ``static_prefix_version`` when the static prefix changed without a higher version, 409
@@ -70,10 +73,15 @@ def _write_once(
     if expected is not None and row.policy_rev not in expected:
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
     if tenant_rows.set_numbers(policy) == tenant_rows.set_numbers(row.policy):
-        return PolicyAt(row.policy, row.policy_rev)
+        return PolicyAt(row.policy, row.policy_rev, row.reindex_job)
     prefix = _known(row.prefix, policy.static_prefix)
     written = replace(row, policy=policy, policy_rev=row.policy_rev + 1, prefix=prefix)
-    ops: list[WriteOp] = [tenant_rows.put_tenant(written)]
-    left = PolicyAt(policy, written.policy_rev)
+    ops: list[WriteOp] = []
+    if policy.languages != row.policy.languages and scope.ports.multi is not None:
+        job = new_reindex(f"job_{scope.ports.ids.ulid(scope.ports.clock.now())}", scope.ports.clock.now())
+        written = replace(written, reindex_job=job.id)
+        ops.append(rows.put_queued_job(scope.keys, job, UserHead().incarnation))
+    ops.append(tenant_rows.put_tenant(written))
+    left = PolicyAt(policy, written.policy_rev, written.reindex_job)
     scope.ports.table.write([*ops, *beside(left)])
     return left

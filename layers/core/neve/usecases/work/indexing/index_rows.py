@@ -9,11 +9,12 @@ from typing import Any
 from neve.correlation import correlated
 from neve.domain.records.sessions import Span
 from neve.observing import SecondsLeft, for_ever
-from neve.ports.engines import WordsPorts
+from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.scope import SessionData, UserData
 from neve.store.keys import SessionKeys, UserKeys
 from neve.usecases.core.jobs.messages.indexing import memory_message
+from neve.usecases.core.tenants.own_encoder import worker_ports
 from neve.usecases.work.indexing.by_kind import Failures, IndexMessage, Work, by_kind, put_off
 from neve.usecases.work.indexing.changed_events import forget_retracted
 from neve.usecases.work.indexing.index_events import EmbedAgain, IndexingOutOfTime, index_words
@@ -22,7 +23,7 @@ from neve.usecases.work.indexing.indexed_collections import IndexedCollection
 from neve.usecases.work.indexing.vectors.worker_time import RESERVE_S
 
 
-def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
+def index_rows(ports: Ports, received: Sequence[IndexMessage], seconds_left: SecondsLeft = for_ever) -> Failures:
     """Index one batch; each message succeeds or fails by itself, and messages that there was no time for are sent
     again."""
 
@@ -33,7 +34,11 @@ def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left
             return dict.fromkeys(revs, IndexingOutOfTime())
         with correlated(newest.body):
             done, late = index_memory_words(
-                UserData(ports, keys), revs, again=newest.again, collection=collection, left=seconds_left
+                UserData(worker_ports(ports, keys.tenant), keys),
+                revs,
+                again=newest.again,
+                collection=collection,
+                left=seconds_left,
             )
             messages = [memory_message(keys, newest.body["incarnation"], i, rev, collection.kind) for i, rev in done]
             if messages:
@@ -41,7 +46,7 @@ def index_rows(ports: WordsPorts, received: Sequence[IndexMessage], seconds_left
         return late
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
-        body, log = newest.body, SessionData(ports, keys)
+        body, log = newest.body, SessionData(worker_ports(ports, keys.tenant), keys)
         with correlated(body):
             if "retraction" in body:
                 forget_retracted(log, body["incarnation"], body["retraction"], left=seconds_left)

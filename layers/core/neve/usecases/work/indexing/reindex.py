@@ -27,13 +27,15 @@ from neve.ports.table import Table
 from neve.scope import SessionData, UserData
 from neve.store import rows
 from neve.store.incarnation import UserErased
-from neve.store.keys import MEMORY, Keys, UserKeys
+from neve.store.keys import MEMORY, Keys, UserKeys, tenant_row
 from neve.store.partitions import all_rows
 from neve.store.sessions.state import state_rows
 from neve.store.tenants.directory import all_tenants, users_of
+from neve.store.tenants.tenant_rows import read_tenant
 from neve.store.transact import batches
 from neve.usecases.ask.documents.list_documents import heads_below
 from neve.usecases.core.lag.indexed_row import IndexedRow, read_indexed
+from neve.usecases.core.tenants.own_encoder import OwnSearch
 from neve.usecases.work.indexing.by_kind import INDEXED_COLLECTIONS
 from neve.usecases.work.indexing.changed_events import take_out
 from neve.usecases.work.indexing.index_events import batches_of_span, reindex_events
@@ -85,10 +87,12 @@ def reindex(
     switch: Callable[[], object],
     settle: Callable[[], object],
     on_progress: OnProgress,
+    multi: Embedder | None = None,
 ) -> Reindexed:
     """Fill ``target`` with everything that the index in use holds, and with what changed meanwhile, which may be hours;
     ``switch`` puts it into use; what changed since is made up for at once, and once more when ``settle`` returns,
     because every process has seen it then. ``on_progress`` hears after each part what has been done so far.
+    ``multi``: makes the vectors of tenants whose policy asks for many languages; None: ``ports`` make all of them.
 
     ``target`` must be for the embedder's model (ValueError), and may hold some of it already. Raises
     EmbeddingUnavailable or EmbeddingRetryable when the embedder does not work, EmbedAgain when texts could not be
@@ -97,7 +101,9 @@ def reindex(
         held, made = target.model().tag, ports.embedder.model.tag
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
-    work = _Filling(Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), on_progress)
+    work = _Filling(
+        Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), on_progress, multi
+    )
     filled: dict[UserKeys, _Seen] = {}
 
     def everybody() -> Iterator[tuple[UserKeys, _Seen]]:
@@ -146,6 +152,7 @@ class Indexing:
 class _Filling:
     into: IndexingPorts
     on_progress: OnProgress
+    multi: Embedder | None = None
     done: Reindexed = field(default_factory=Reindexed)
 
     def bring(self, owner: UserKeys, before: _Seen, *, in_use: bool) -> _Seen:
@@ -159,7 +166,7 @@ class _Filling:
         revs: dict[Kind, Mapping[str, int]] = {}
         lacking: set[str] = set()
         for kind in KINDS:
-            now, seen = self._rows(owner, kind), before.revs.get(kind, {})
+            now, seen = rows_in_index(self.into.table, owner, kind), before.revs.get(kind, {})
             settled = {i: one for i, one in now.items() if in_use or one.rev_at is None}
             changed = {
                 i: one.rev
@@ -193,7 +200,7 @@ class _Filling:
             part_revs = {identifier: revs[identifier] for identifier in part}
             lacking.update(
                 self._retry_work(
-                    partial(reindex_memories, UserData(self.into, owner), part_revs, collection=collection)
+                    partial(reindex_memories, UserData(self._ports_of(owner), owner), part_revs, collection=collection)
                 )
             )
             self.done.memories += len(part) if kind == "memory" else 0
@@ -224,7 +231,7 @@ class _Filling:
         first, last = seqs
         if first > last:
             return last
-        log = SessionData(self.into, owner.of_session(session))
+        log = SessionData(self._ports_of(owner), owner.of_session(session))
         lacking = self._retry_work(lambda: reindex_events(log, head.incarnation, seqs, in_use=in_use))
         self.done.logs += 1
         self.on_progress(self.done)
@@ -243,14 +250,13 @@ class _Filling:
     def _head(self, owner: UserKeys) -> UserHead:
         return rows.read_head(self.into.table.get(owner.head))
 
-    def _rows(self, owner: UserKeys, kind: Kind) -> dict[str, Memory | Document]:
-        """Read the rows that are in an index, by id; documents without their texts."""
-        found: Iterator[Memory | Document]
-        if kind == "memory":
-            found = map(rows.read_memory, all_rows(self.into.table, owner.partition, prefix=MEMORY))
-        else:
-            found = (head for head in heads_below(self.into.table, owner, "/") if head.id is not None)
-        return {str(one.id): one for one in found if one.status not in NEVER_RECALLED}
+    def _ports_of(self, owner: UserKeys) -> IndexingPorts:
+        """Return the engines with the encoder of the user's tenant."""
+        item = self.into.table.get(tenant_row(owner.tenant)) if self.multi else None
+        if self.multi is None or item is None or read_tenant(item).policy.languages != "multi":
+            return self.into
+        into, search = self.into, OwnSearch(self.into.search, self.multi)
+        return Indexing(into.table, into.objects, search, self.multi, into.clock, into.ids)
 
     def _gone(self, owner: UserKeys) -> dict[str, Spans]:
         epochs = map(rows.read_epoch, state_rows(self.into.table, owner, "epoch"))
@@ -259,6 +265,16 @@ class _Filling:
     def _logs(self, owner: UserKeys) -> list[IndexedRow]:
         found = state_rows(self.into.table, owner, "indexed")
         return [read_indexed(item["session_id"], item) for item in found]
+
+
+def rows_in_index(table: Table, owner: UserKeys, kind: Kind) -> dict[str, Memory | Document]:
+    """Read the rows that are in an index, by id; documents without their texts. Raises StoreUnavailable."""
+    found: Iterator[Memory | Document]
+    if kind == "memory":
+        found = map(rows.read_memory, all_rows(table, owner.partition, prefix=MEMORY))
+    else:
+        found = (head for head in heads_below(table, owner, "/") if head.id is not None)
+    return {str(one.id): one for one in found if one.status not in NEVER_RECALLED}
 
 
 def _first_to_note(row: IndexedRow) -> int:

@@ -15,10 +15,12 @@ from neve.ports.errors import Conflict, DeadlineExceeded, EmbeddingRetryable, Em
 from neve.ports.models import Calibration
 from neve.ports.runtime import Task
 from neve.ports.search import Candidate, Owner, SearchFilter
+from neve.scope import UserScope
 from neve.store.tenants.leg_health import no_leg_trouble, put_leg_trouble
 from neve.usecases.ask.recall.command import ResolvedRequest
 from neve.usecases.ask.recall.stages.rank_candidates import Ranked
 from neve.usecases.ask.recall.time_budget import TimeBudget
+from neve.usecases.core.tenants.own_encoder import own_model
 
 QUERY_VECTORS: CacheSpec[tuple[str, str, str], bytes] = CacheSpec("query vectors", size=500)
 """By model, tenant and text: the same question asked again costs no embedding (docs/rules/recall.md#legs). Keyed by
@@ -99,8 +101,7 @@ class Reading:
 
 @dataclass
 class Legs:
-    ports: Ports
-    owner: Owner
+    scope: UserScope
     request: ResolvedRequest
     budget: TimeBudget
     degraded: list[str] = field(default_factory=list)
@@ -111,15 +112,24 @@ class Legs:
     _words: Task[_Found] | None = None
     _cut_off: bool = False
 
+    @property
+    def ports(self) -> Ports:
+        return self.scope.ports
+
+    @property
+    def owner(self) -> Owner:
+        return self.scope.keys.owner
+
     # --- the first reading ----------------------------------------------------------------------
 
     def start(self, where: SearchFilter, depth: int) -> None:
         """Start the vector leg, which takes longest: one thread embeds the query and searches for its neighbours, since
         each handing over costs a tenth of a millisecond."""
-        if not (self.request.vector and self.ports.embedder.model.dimensions):
+        model = self.scope.embedder.model
+        if not (self.request.vector and model.dimensions):
             return
         report = self.reports["vector"]
-        key = (self.ports.embedder.model.tag, self.owner.tenant, self.request.vector_text)
+        key = (model.tag, self.owner.tenant, self.request.vector_text)
         remembered = self.ports.caches.of(QUERY_VECTORS).get(key)
         report.depth, report.started_ms = self.request.depth, self.budget.elapsed_ms
         report.embed_cache = "miss" if remembered is None else "hit"
@@ -186,7 +196,7 @@ class Legs:
 
     def _embed(self, key: tuple[str, str, str], remembered: bytes | None) -> None:
         """Embed the query, unless its vector is remembered. Raises EmbeddingUnavailable, EmbeddingRetryable."""
-        embedder = self.ports.embedder
+        embedder = self.scope.embedder
         vector = embedder.embed_query(self.request.vector_text) if remembered is None else remembered
         self._embedded_at_ms = self.ports.clock.monotonic_ms()
         self._query = _QueryVector(self.ports.caches.of(QUERY_VECTORS).put(key, vector), embedder.calibration)
@@ -199,7 +209,7 @@ class Legs:
 
     def _search_vector(self, where: SearchFilter, depth: int) -> _Found:
         started_ms = self.budget.elapsed_ms
-        if self._query is None or self.ports.search.model() != self.ports.embedder.model:
+        if self._query is None or not _holds_vectors_of(self.scope):
             raise _OtherModel
         return _Found(self.ports.search.search_vector(self.owner, self._query.vector, where, depth), started_ms)
 
@@ -247,6 +257,12 @@ class Legs:
     def _say(self, flag: str) -> None:
         if flag not in self.degraded:
             self.degraded.append(flag)
+
+
+def _holds_vectors_of(scope: UserScope) -> bool:
+    """Say whether the index holds vectors of the tenant's embedder. Raises StoreUnavailable."""
+    model = scope.embedder.model
+    return scope.tenant.reindexed and own_model(scope.ports.search.model(), model, scope.ports.multi) == model
 
 
 def _reading(words: _Found | None, near: _Found | None, depth: int, calibration: Calibration | None) -> Reading:

@@ -16,7 +16,7 @@ from neve.ports.table import Put, Table, WriteOp
 from neve.scope import UserData
 from neve.store import rows
 from neve.store.incarnation import still_there
-from neve.store.keys import EMBEDDER_HEALTH, UserKeys
+from neve.store.keys import UserKeys, embedder_health
 from neve.store.tenants.embedder_health import put_embedder_health, read_embedder_health
 from neve.store.transact import transact
 from neve.usecases.core.tenants.usage import usage_put
@@ -154,7 +154,7 @@ def _report(ports: IndexingPorts, model: IndexModel, made: Embedded) -> None:
     if state == "ready" and not made.vectors:
         return
     try:
-        item = ports.table.get(EMBEDDER_HEALTH)
+        item = ports.table.get(embedder_health(model.tag))
         seen = read_embedder_health(item) if item else None
         reported = (seen.state, seen.model, seen.reason) if seen else ("ready", model, None)
         if reported != (state, model, made.unavailable):
