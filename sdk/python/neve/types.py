@@ -1049,6 +1049,9 @@ class HealthOut(TypedDict):
     version: str
     table: StoreState
     embedder: EmbedderOut
+    multi: NotRequired[EmbedderOut]
+    """The encoder of tenants whose policy says `languages: multi`; it is loaded when the first of them needs it.
+    Absent where the stage's own serves them."""
     index: IndexOut
     observer: str
     """Who observes: a language model, or `extractive` rules."""
@@ -1324,6 +1327,9 @@ class KnowledgeView(TypedDict):
     tags: list[str]
     observed_at: str
     """When the document last changed, or the memory was observed."""
+
+
+Languages: TypeAlias = "Literal['en', 'multi']"
 
 
 class LanguagesOut(TypedDict):
@@ -1859,6 +1865,7 @@ class Policy(TypedDict):
     recall_threshold: NotRequired[float]
     prompt_share: NotRequired[float]
     rerank: NotRequired[Rerank]
+    languages: NotRequired[Languages]
     summary_verbosity: NotRequired[Verbosity]
     prompt_budget_ms: NotRequired[int]
     session_start_budget_ms: NotRequired[int]
@@ -1889,6 +1896,9 @@ class PolicyOut(TypedDict):
     """Every number after defaults and ratios of `window`."""
     rev: int
     """For `If-Match`."""
+    reindex_job: NotRequired[str]
+    """The job that makes every vector anew because `languages` changed; until it is absent, recall works by keyword
+    only."""
 
 
 Priority: TypeAlias = "Literal['high', 'medium', 'low']"

@@ -2170,6 +2170,8 @@ export interface components {
             embedder: components["schemas"]["EmbedderOut"];
             index: components["schemas"]["IndexOut"];
             languages: components["schemas"]["LanguagesOut"];
+            /** @description The encoder of tenants whose policy says `languages: multi`; it is loaded when the first of them needs it. Absent where the stage's own serves them. */
+            multi?: components["schemas"]["EmbedderOut"];
             /** @description Who observes: a language model, or `extractive` rules. */
             observer: string;
             status: components["schemas"]["HealthStatus"];
@@ -2445,6 +2447,8 @@ export interface components {
             /** @description The document's name, or the memory's beginning. */
             title: string;
         };
+        /** @enum {string} */
+        Languages: "en" | "multi";
         /** @description ISO 639-1 codes; `*` is any. */
         LanguagesOut: {
             /** @description Whose meaning the embedder knows. */
@@ -2979,6 +2983,8 @@ export interface components {
             chat_model?: string;
             compaction_trigger?: number;
             global_budget?: number;
+            /** @default en */
+            languages?: components["schemas"]["Languages"];
             local_rows_budget?: number;
             /** @default 10000 */
             manual_search_budget_ms?: number;
@@ -3055,6 +3061,8 @@ export interface components {
             policy: {
                 [key: string]: unknown;
             };
+            /** @description The job that makes every vector anew because `languages` changed; until it is absent, recall works by keyword only. */
+            reindex_job?: string;
             /** @description For `If-Match`. */
             rev: number;
         };
@@ -4663,6 +4671,7 @@ export type KeyPage = components['schemas']['KeyPage'];
 export type KeyScope = components['schemas']['KeyScope'];
 export type KnowledgeOrMistake = components['schemas']['KnowledgeOrMistake'];
 export type KnowledgeView = components['schemas']['KnowledgeView'];
+export type Languages = components['schemas']['Languages'];
 export type LanguagesOut = components['schemas']['LanguagesOut'];
 export type LayerEntry = components['schemas']['LayerEntry'];
 export type Leg = components['schemas']['Leg'];
