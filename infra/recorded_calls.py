@@ -29,6 +29,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("es:ESHttpPut", "search"): "as for index",
         ("sqs:SendMessage", "queue/jobs"): "hands on what it has no time for",
         ("s3:PutObject", "bucket/images/*"): "lays an image aside whose log's time is over",
+        ("s3:GetObject", "bucket/models/*"): "on one machine the models are files",
     },
     "pack": {
         ("s3:ListBucket", "bucket"): "asked for by S3 itself, to answer 404 for a missing object",
@@ -96,6 +97,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
     },
     "embed": {
         ("s3:ListBucket", "bucket"): "as for pack",
+        ("s3:GetObject", "bucket/models/*"): "on one machine the models are files",
         ("dynamodb:DeleteItem", "table"): "the vectors of a row that goes or is edited while it is embedded",
         ("sqs:SendMessage", "queue/embed"): "no batch of the suite is longer than its worker's time",
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",

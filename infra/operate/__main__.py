@@ -14,7 +14,7 @@ from boto3 import Session
 from infra.operate.stages import NoAccount, NoSuchStage, settings_of
 from local.reindex.search_domain import reindex_stage
 from local.template import ROOT
-from neve.adapters.embedders import cross_encoder
+from neve.adapters.embedders import cross_encoder, multi_e5
 from neve.adapters.model_files import CONTENT_TYPE, FolderFiles, model_object
 from neve.aws_ports import AwsPorts
 from neve.config import SettingsError, needed
@@ -43,8 +43,11 @@ FAILURES = (
 )
 EMBEDDERS = ("bge-small", "titan", "none")
 ENCODER = ROOT / "layers" / "encoder"
-RERANKER = ENCODER / "reranker"
 """Where `make encoder` puts the bundled model. Whoever opens the search index names a model, if only to remove rows."""
+OPTIONAL_MODELS = (
+    (cross_encoder.FILES, ENCODER / "reranker", "make reranker"),
+    (multi_e5.FILES, ENCODER / "multi", "make multi"),
+)
 
 
 def main() -> int:
@@ -95,11 +98,20 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _put_models(ports: Ports, _: argparse.Namespace) -> None:
-    """What is there already stays: its name is its sum."""
-    local = FolderFiles(RERANKER)
-    for file in cross_encoder.FILES:
-        new = ports.objects.put_new(model_object(file), local.path(file).read_bytes(), content_type=CONTENT_TYPE)
-        print(f"{model_object(file)} {'put' if new else 'was there'}")
+    """What is there already stays: its name is its sum. A model that was not fetched here is left out, and said."""
+    missing: list[str] = []
+    for files, folder, fetched_by in OPTIONAL_MODELS:
+        if not all((folder / file.name).is_file() for file in files):
+            missing.append(fetched_by)
+            continue
+        for file in files:
+            content = FolderFiles(folder).path(file).read_bytes()
+            new = ports.objects.put_new(model_object(file), content, content_type=CONTENT_TYPE)
+            print(f"{model_object(file)} {'put' if new else 'was there'}")
+    for fetched_by in missing:
+        print(f"NOT put, because it is not here: what '{fetched_by}' fetches")
+    if len(missing) == len(OPTIONAL_MODELS):
+        raise ModelMissing("no optional model was fetched")
 
 
 def _list_tenants(ports: Ports, _: argparse.Namespace) -> None:

@@ -154,6 +154,7 @@ class _Filling:
     on_progress: OnProgress
     multi: Embedder | None = None
     done: Reindexed = field(default_factory=Reindexed)
+    _of_tenants: dict[str, IndexingPorts] = field(default_factory=dict)
 
     def bring(self, owner: UserKeys, before: _Seen, *, in_use: bool) -> _Seen:
         """Bring in what was not brought in before, and take out what is gone. Until the index is ``in_use``, a row that
@@ -251,10 +252,17 @@ class _Filling:
         return rows.read_head(self.into.table.get(owner.head))
 
     def _ports_of(self, owner: UserKeys) -> IndexingPorts:
-        """Return the engines with the encoder of the user's tenant."""
-        item = self.into.table.get(tenant_row(owner.tenant)) if self.multi else None
-        if self.multi is None or item is None or read_tenant(item).policy.languages != "multi":
+        """Return the engines with the encoder of the user's tenant. Raises EmbeddingUnavailable, EmbeddingRetryable."""
+        if owner.tenant not in self._of_tenants:
+            item = self.into.table.get(tenant_row(owner.tenant)) if self.multi else None
+            many = item is not None and read_tenant(item).policy.languages == "multi"
+            self._of_tenants[owner.tenant] = self._in_many_languages() if many else self.into
+        return self._of_tenants[owner.tenant]
+
+    def _in_many_languages(self) -> IndexingPorts:
+        if self.multi is None:
             return self.into
+        _try_embedder(self.multi)
         into, search = self.into, OwnSearch(self.into.search, self.multi)
         return Indexing(into.table, into.objects, search, self.multi, into.clock, into.ids)
 
