@@ -78,10 +78,14 @@ class TenantScope:
         return self.ports.counter(self.tenant.policy.token_counter)
 
     @property
+    def in_many_languages(self) -> bool:
+        """Say whether the tenant has the encoder of many languages."""
+        return self.policy.languages == "multi" and self.ports.multi is not None
+
+    @property
     def embedder(self) -> Embedder:
         """Give the embedder of the languages that the policy names."""
-        multi = self.ports.multi if self.policy.languages == "multi" else None
-        return self.ports.embedder if multi is None else multi
+        return (self.ports.multi if self.in_many_languages else None) or self.ports.embedder
 
     def of_user(self, user: str) -> UserScope:
         return UserScope(self.ports, self.tenant, user)

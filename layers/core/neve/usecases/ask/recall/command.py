@@ -90,9 +90,10 @@ class ResolvedRequest:
     a similarity below the threshold (docs/rules/recall.md#off-topic). ``cut``: of a long message only the ends are
     searched (docs/rules/recall.md#long-messages). ``plain``: its operators were given up
     (docs/rules/recall.md#query). ``understood``: False where the embedding model does not know the language
-    (docs/rules/recall.md#languages); ``served``: False where neither it nor the keyword leg does. ``rerank_named``: by
-    the call or the policy, and not by default. ``where`` leaves out ``exclude_ids``; what the pack holds is not known
-    yet."""
+    (docs/rules/recall.md#languages); ``served``: False where neither it nor the keyword leg does. ``meaning_first``:
+    the encoder knows many languages, and few shared words say less than it (docs/rules/recall.md#encoders).
+    ``rerank_named``: by the call or the policy, and not by default. ``where`` leaves out ``exclude_ids``; what the pack
+    holds is not known yet."""
 
     command: RecallCommand
     k: int
@@ -108,6 +109,7 @@ class ResolvedRequest:
     plain: bool = False
     understood: bool = True
     served: bool = True
+    meaning_first: bool = False
     rerank_named: bool = False
 
     @property

@@ -67,6 +67,7 @@ def recall(scope: UserScope, command: RecallCommand) -> RecallAnswer:
 def recall_and_record(scope: UserScope, command: RecallCommand) -> Recording:
     """Recall for a caller that has something to do with the answer, and waits for ``recorded`` behind that."""
     request = resolve(scope.policy, command).asked_at(iso(scope.ports.clock.now()))
+    request = replace(request, meaning_first=scope.in_many_languages)
     if request.looked_for:
         request = request.for_a_model_of(scope.embedder.languages)
     was_warm = len(scope.ports.caches.of(QUERY_VECTORS)) > 0

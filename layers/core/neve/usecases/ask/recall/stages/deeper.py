@@ -56,7 +56,7 @@ class Deeper:
         """Load the model, beside the legs."""
         if self.request.rerank != "deep":
             return
-        encoder = self.scope.ports.cross_encoder
+        encoder = None if self.scope.in_many_languages else self.scope.ports.cross_encoder
         if encoder is None:
             self._without(NO_MODEL if self.request.rerank_named else None)
             return
