@@ -1,9 +1,9 @@
 """``python -m evals.encoders``: what a recall costs with the encoder of many languages, beside the English one.
 
-Two services with the same memories, one of them of the policy ``languages: multi``; their recalls in mode ``prompt`` are
-asked by turns, each with a question that was not asked before. Then a start of each: its first recall of all, which
-waits for the model. Writes its part of docs/retrieval.md with ``--write``. Exits with 1 when the median is more than 1.6
-times that of English."""
+Two services with the same memories, one of them of the policy ``languages: multi``; their recalls in mode ``prompt``
+are asked by turns, each with a question that was not asked before. Then a start of each: its first recall of all, which
+waits for the model. Writes its part of docs/retrieval.md with ``--write``. Exits with 1 when the median is more than
+1.6 times that of English."""
 
 from __future__ import annotations
 
@@ -69,12 +69,13 @@ def main() -> int:
 def sentence(result: dict[str, Any]) -> str:
     on, took, first = result["machine"], result["p50_ms"], result["first_recall_ms"]
     return (
-        f"`python -m evals.encoders`: among {result['memories']:,} memories the median of {result['answers']} recalls in"
-        f" mode `prompt` is {took[ENGLISH]:.1f} ms with `en` and {took[MANY]:.1f} ms with `multi`,"
+        f"`python -m evals.encoders`: among {result['memories']:,} memories the median of {result['answers']} recalls"
+        f" in mode `prompt` is {took[ENGLISH]:.1f} ms with `en` and {took[MANY]:.1f} ms with `multi`,"
         f" {result['times']:.2f} times as long, in the same run by turns; {result['degraded']} were degraded. The first"
         f" recall of a process, which waits for the model, takes {first[ENGLISH] / 1000:.1f} s and"
-        f" {first[MANY] / 1000:.1f} s (medians of {STARTS} starts, on a service that answers already). {on['cores']} cores"
-        f" ({on['cpu']}), load average {result['load_average']:.1f} before it began, {result['at'][:10]}."
+        f" {first[MANY] / 1000:.1f} s (medians of {STARTS} starts, on a service that answers already)."
+        f" {on['cores']} cores ({on['cpu']}), load average {result['load_average']:.1f} before it began,"
+        f" {result['at'][:10]}."
     )
 
 

@@ -1,5 +1,5 @@
 """The encoder of many languages, on its real files; without them every test of it is skipped with the reason, or fails
-where nothing may be skipped. What all embedders promise: ``tests/contract/test_embedder_contract.py``."""
+where nothing may be skipped. What all embedders promise: ``test_embedders.py``."""
 
 from __future__ import annotations
 

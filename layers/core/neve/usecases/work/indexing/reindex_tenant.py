@@ -74,7 +74,8 @@ def reindex_next(run: Run) -> Outcome:
 
 @dataclass
 class _Part:
-    """What one step does. ``cursor``: the user it is at, the kind of rows or the session, and behind which of them."""
+    """Holds how far one step is. ``cursor``: the user it is at, the kind of rows or the session, and behind which of
+    them. ``counts``: what the job says it has done."""
 
     run: Run
     ports: IndexingPorts
