@@ -164,7 +164,8 @@ def test_another_number_of_the_policy_begins_nothing(world: RecallWorld) -> None
 
 
 def test_without_the_files_words_are_found_and_the_job_waits_for_them(world: RecallWorld) -> None:
-    absent = world.inner_multi = Absent(MANY)
+    absent = Absent(MANY)
+    world.inner_multi = absent
     asked = speak(world, "multi")
     carry_on(world, asked.id)
     waiting = job(world, asked.id)

@@ -21,7 +21,7 @@ def world(new_recall_world: RecallWorld) -> RecallWorld:
     return new_recall_world
 
 
-def texts(world: RecallWorld, **more: object) -> list[str]:
+def texts(world: RecallWorld, **more: str) -> list[str]:
     answer = world.ask(QUESTION, k=9, mode="tool", threshold=0.0, **more)
     assert answer.degraded == []
     return [hit.text for hit in answer.hits]

@@ -73,7 +73,7 @@ def service_health(ports: Ports) -> Health:
     own = ports.caches.troubles.active()
     found = _rows(ports)
     embedder = _embedder(ports.embedder.model, found, is_loading=any(t.kind == "loading" for t in own))
-    multi = ports.multi and _embedder(ports.multi.model, found)
+    multi = _embedder(ports.multi.model, found) if ports.multi else None
     index = _index(ports, embedder.model)
     of_legs = [] if found is None else read_leg_troubles(found, ports.clock.now())
     troubles = {(t.what, t.kind): t for t in (*of_legs, *own) if t.kind != "loading"}
