@@ -3,6 +3,7 @@ docs/features.md)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 
@@ -43,7 +44,7 @@ class Absent(FixtureEmbedder):
     def embed_query(self, text: str) -> bytes:
         return self._there() or super().embed_query(text)
 
-    def embed_passages(self, texts: list[str]) -> list[bytes]:  # type: ignore[override]
+    def embed_passages(self, texts: Sequence[str]) -> list[bytes]:
         self._there()
         return super().embed_passages(texts)
 
