@@ -1194,12 +1194,14 @@ export interface components {
             compaction_job_id?: string;
             /** @description The session was not there before. */
             created: boolean;
+            degraded?: components["schemas"]["Degraded"];
             /** @description Parts that memory has no place for: kept as neutral events, or left out; `why` says which. */
             dropped: components["schemas"]["DroppedPart"][];
             last_seq: number;
             /** @description In the order of the request. */
             messages: components["schemas"]["MessageState"][];
             observation: components["schemas"]["Queued"];
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1217,7 +1219,9 @@ export interface components {
             compaction: components["schemas"]["Queued"];
             /** @description Its job, when one was queued. */
             compaction_job_id?: string;
+            degraded?: components["schemas"]["Degraded"];
             observation: components["schemas"]["Queued"];
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out of these events; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1339,6 +1343,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -1374,6 +1380,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -1623,6 +1631,16 @@ export interface components {
             session_id?: string;
             tags?: string[];
             text: string;
+            /**
+             * Format: date-time
+             * @description From when on it holds; default always.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it holds, that moment not included; behind `valid_from`. Default always.
+             */
+            valid_until?: string;
         };
         CreateKeyBody: {
             label?: string;
@@ -1716,6 +1734,8 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1744,6 +1764,8 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
+            valid_from?: string;
+            valid_until?: string;
         };
         DocumentPage: {
             /** @description By path, without their texts. */
@@ -1767,6 +1789,8 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1796,6 +1820,8 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
+            valid_from?: string;
+            valid_until?: string;
         };
         DrainBody: {
             /** @description Only this user; all users of the tenant when absent. */
@@ -1935,8 +1961,12 @@ export interface components {
             text: string;
             /** @description Of the new one. */
             to: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
-        /** @description A field that is absent is as it was. */
+        /** @description A field that is absent is as it was, but for the times between which the old one held. */
         EvolveMemoryBody: {
             category?: components["schemas"]["Category"];
             importance?: number;
@@ -1946,6 +1976,16 @@ export interface components {
             tags?: string[];
             /** @description What holds now. */
             text: string;
+            /**
+             * Format: date-time
+             * @description From when on the new one holds; default always.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when the new one holds; default always.
+             */
+            valid_until?: string;
         };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
@@ -1972,6 +2012,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2008,6 +2050,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -2337,6 +2381,16 @@ export interface components {
              * @constant
              */
             type?: "memory";
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            valid_until?: string;
             written_by?: components["schemas"]["WrittenBy"];
         };
         ImportView: {
@@ -2349,7 +2403,7 @@ export interface components {
             next_line?: number;
             /** @description Lines that were not accepted; the others were. */
             rejected: components["schemas"]["RejectedLineView"][];
-            /** @description Ids of facts that another memory here states word for word. */
+            /** @description Ids of facts that another memory here states, in these words or others. */
             repeated: string[];
             /** @description Lines of an export that are no memories, by type. */
             skipped: {
@@ -2386,11 +2440,12 @@ export interface components {
         };
         JobOut: {
             created_at: string;
-            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer. */
+            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer; of a call that asks for one: `observer:language`. */
             degraded?: components["schemas"]["Degraded"];
             finished_at?: string;
             id: string;
             kind: string;
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description What was done, or why nothing was. */
             result?: {
                 [key: string]: unknown;
@@ -2580,6 +2635,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2615,6 +2672,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -2807,6 +2866,8 @@ export interface components {
             title?: string;
             user_meta?: components["schemas"]["UserMeta"];
         };
+        /** @description How many of the user's messages are not observed, because the observer does not know their language: `observer:language`. Search finds them all the same. */
+        OtherLanguage: number;
         /** @enum {string} */
         Outcome: "SUCCESS" | "PARTIAL" | "INTERRUPTED";
         PackChangeOut: {
@@ -3230,6 +3291,10 @@ export interface components {
             tags?: string[];
             /** @description Required for a new document. */
             text?: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
         /** @enum {string} */
         Queued: "queued" | "none";
@@ -3273,6 +3338,11 @@ export interface components {
             tokens?: number;
         };
         RecallBody: {
+            /**
+             * Format: date-time
+             * @description What was in force then, and said by then; default what holds now.
+             */
+            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3323,6 +3393,8 @@ export interface components {
             recalls: components["schemas"]["RecallRecordView"][];
         };
         RecallRecordView: {
+            /** @description The time that was asked about, where one was named. */
+            as_of?: string;
             at: string;
             budget_ms: number;
             degraded: components["schemas"]["Degraded"];
@@ -3581,6 +3653,11 @@ export interface components {
         SaidBy: "user_stated" | "user_confirmed" | "human_edit" | "assistant" | "tool";
         /** @description A search, from a session that may be named elsewhere. */
         SearchBody: {
+            /**
+             * Format: date-time
+             * @description What was in force then, and said by then; default what holds now.
+             */
+            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3759,11 +3836,13 @@ export interface components {
         StatsOut: {
             /** @description False: there is more than one call can count. Every number of rows is the least then. */
             complete: boolean;
+            degraded?: components["schemas"]["Degraded"];
             embeddings: components["schemas"]["EmbeddingsOut"];
             episodic: components["schemas"]["TierOut"];
             memories: components["schemas"]["MemoriesOut"];
             /** @description Over all sessions and memories of the user. */
             memory_lag: components["schemas"]["MemoryLagOut"];
+            other_language?: components["schemas"]["OtherLanguage"];
             prompt_cache: components["schemas"]["PromptCacheOut"];
             /** @description Days with reports, oldest first. */
             prompt_cache_days: components["schemas"]["PromptDayOut"][];
@@ -4000,8 +4079,11 @@ export interface components {
         /** @enum {string} */
         Trigger: "initial" | "reflection" | "horizon";
         /** @enum {string} */
-        TroubleKind: "failing" | "full" | "damaged";
+        TroubleKind: "failing" | "full" | "damaged" | "language";
         TroubleOut: {
+            /** @description Of `language`: how many messages, since this trouble stands. */
+            count?: number;
+            /** @description `language`: messages of users are in languages that the `observer` does not know; the service is well. */
             kind: components["schemas"]["TroubleKind"];
             reason: string;
             /**
@@ -4085,6 +4167,10 @@ export interface components {
             status?: components["schemas"]["MemoryStatusChange"];
             tags?: string[];
             text?: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
         UploadBody: {
             media_type: components["schemas"]["UploadType"];
@@ -4704,6 +4790,7 @@ export type NeutralEvent = components['schemas']['NeutralEvent'];
 export type ObserveBody = components['schemas']['ObserveBody'];
 export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
+export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
 export type PackChangeOut = components['schemas']['PackChangeOut'];
 export type PackChangesOut = components['schemas']['PackChangesOut'];
@@ -6173,6 +6260,8 @@ export interface operations {
             query?: {
                 /** @description Said by this participant of its session. */
                 about?: string;
+                /** @description What was in force then, whatever its status is now. */
+                as_of?: string;
                 category?: components["schemas"]["Category"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: string;
