@@ -15,6 +15,7 @@ from neve.http.answers.admin import (
     written_policy,
 )
 from neve.http.answers.keys import bind_keys
+from neve.http.answers.outgoing import bind_outgoing
 from neve.http.router import Answer, Router, fitting
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
@@ -39,6 +40,7 @@ router.on(REFLECT)(reflection_answer)
 router.on(ERASE_USER)(erasure_answer)
 router.on(EXPORT_USER)(export_answer)
 bind_keys(router)
+bind_outgoing(router)
 router.on(a.LIST_USERS)(
     lambda call: Answer(body=fitting(call.query, lambda n, at: a.UserPage.listing(*list_users(call.tenant, n, at))))
 )

@@ -331,6 +331,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     },
     "listUsers": lambda p: {"query": p.page()},
     "listKeys": lambda p: {"query": p.page()},
+    "readFeed": lambda p: {"query": p.one_of({}, {"user_id": p.id("user_id")}, {"limit": 3})},
 }
 """What an operation is asked with beside the ids in its path; nothing for those that are not here."""
 

@@ -146,6 +146,7 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call.eventually("callForget", {"arguments": {"query": "rows"}})
     user.api.expect(200, "PUT", "/v1/policy", found["policy"])
     call("listUsers")
+    call("readFeed", query={"user_id": user.id, "types": "memory.written"})
     call("listKeys")
     call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]
     call("revokeKey")

@@ -8,6 +8,7 @@ SCOPES: dict[str, str] = {
     "reflect": "admin",
     "health": "",
     "listKeys": "admin",
+    "readFeed": "admin",
     "createKey": "admin",
     "revokeKey": "admin",
     "readPolicy": "admin",

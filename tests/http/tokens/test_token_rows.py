@@ -23,6 +23,7 @@ TENANT_CALLS: tuple[tuple[str, str, Any], ...] = (
     ("GET", "/v1/keys", None),
     ("POST", "/v1/keys", {"scopes": ["chat"]}),
     ("GET", "/v1/users", None),
+    ("GET", "/v1/events", None),
     ("GET", "/v1/usage", None),
     ("POST", "/v1/tokens", {"scopes": ["chat"]}),
     ("POST", "/v1/admin/reflect", {}),

@@ -47,6 +47,8 @@ def left(world: RecallWorld, user: str) -> list[str]:
         i for i in world.rows.query(keys.jobs, limit=1000).items if i.get("user_id") == user and i["kind"] != "erase"
     ]
     found += [i for i in world.rows.query(keys.answers, limit=1000).items if f"/users/{user}/" in i["sk"]]
+    feed = world.rows.query(keys.feed, limit=1000).items
+    found += [item for item in feed if f'"user_id":"{user}"' in item["events"].replace("erasure.done", "")]
     names = [item["pk"] + item["sk"] for item in found]
     names += [
         name

@@ -28,7 +28,7 @@ from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.work.background.read_admin_job import read_admin_job
 from neve.usecases.work.background.sweep_due import sweep_due
 from neve.usecases.work.erase.erase_user import SETTLE_S, ErasureUnderWay, begin_erasure, erase_user
-from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
+from neve.usecases.work.erase.user_stores import PAGED, ROWS, SHARED
 from neve.workers.job_worker import work
 from tests.unit.erase.kept import left, live
 from tests.unit.recall_world import RecallWorld
@@ -85,7 +85,7 @@ def test_what_is_erased_is_said_in_a_receipt_and_the_id_is_free_again(world: Rec
     done = job(world, erasure)
     assert (done.status, head(world)) == ("done", (2, "active"))
     receipt = done.result["receipt"]
-    assert set(receipt) == {"passages", *ANN.objects, *ROWS, *SHARED, JOBS}
+    assert set(receipt) == {"passages", *ANN.objects, *ROWS, *SHARED, *PAGED}
     deleted = {store: entry["deleted"] for store, entry in receipt.items()}
     assert {name: deleted[name] for name in ("passages", "packs", "images", "uploads", "memories", "recalls")} == {
         "passages": 3,

@@ -74,7 +74,7 @@ def live_in(world: RecallWorld, tenant: str, *users: str) -> None:
 def everything(world: RecallWorld, tenant: str, *users: str) -> list[str]:
     """Names of what is left of a tenant."""
     keys = Tenant(tenant, Policy()).keys
-    partitions = [keys.jobs, keys.answers, keys.secrets]
+    partitions = [keys.jobs, keys.answers, keys.secrets, keys.feed]
     for user in users:
         partitions += [
             keys.of_user(user).partition,

@@ -66,6 +66,7 @@ _EPOCH, _MARKER, _INDEXED = "E", "M", "X"
 _PACKS_OF, _PACK_FILE = "s.", ".json"
 _ASIDE = "aside/"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
+_FEED_DIGITS = 16
 LAST_SEQ = 9_999_999_999
 DUE_SHARDS = 8
 UPLOADS = "uploads/"
@@ -220,6 +221,20 @@ def session_of(row: Key) -> str | None:
 def path_of(head: Key) -> str:
     """Read the path from a document's head. Raises ValueError for another row."""
     return _rest(head.sk, DOCUMENT)
+
+
+def named_in_key(row: Key) -> UserKeys:
+    """Read the tenant and the user from the partition of a tenant's row; ``NOBODY`` where it is no user's. Raises
+    ValueError for another row."""
+    start, tenant, *rest = row.pk.split("#")
+    if start != "T":
+        raise ValueError(f"{row.pk} is no tenant's partition")
+    return UserKeys(tenant, rest[1] if rest[:1] == ["U"] else NOBODY)
+
+
+def feed_number(row: Key) -> int:
+    """Read the number from a row of the feed. Raises ValueError for another row."""
+    return int(row.sk)
 
 
 def is_session_state(row: Key) -> bool:
@@ -387,7 +402,20 @@ class Keys:
         """Give the partition of the results of jobs that are done in parts."""
         return f"T#{self.tenant}#JOBPART"
 
+    @property
+    def feed(self) -> str:
+        """Give the partition of the tenant's outgoing events, in the order in which they can be read."""
+        return f"T#{self.tenant}#FEED"
+
+    @staticmethod
+    def feed_from(number: int) -> tuple[str, str]:
+        """Give the bounds of the sort keys of the feed's rows from a number on."""
+        return f"{number:0{_FEED_DIGITS}d}", _BEHIND_EVERY_SIGN
+
     # rows
+    def feed_row(self, number: int) -> Key:
+        return Key(self.feed, f"{number:0{_FEED_DIGITS}d}")
+
     @property
     def ledger_secret(self) -> Key:
         """Give the key of the row with the secret that keys the hashes of queries in the tenant's recall ledger."""

@@ -25,17 +25,19 @@ from neve.usecases.core.jobs.messages import compaction, filing, observation
 from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.tell.memories.note_access import note_access
 from neve.usecases.tell.sessions.note_open import note_open
+from neve.usecases.work.outgoing.announce import announce, derived_events, rows_of_events
 from neve.usecases.work.reflect.note_due import new_candidates, note_due, rows_of_due
 
 
 def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     """Note which users a night has rows of and which sessions were opened, then queue what the changes ask for, then
-    note which memories were answered with. In this order: the sweep makes up for a batch that was given up, and sees
-    by what lacks its messages that nothing was noted either. Raises StoreUnavailable, in which case some of it may be
-    done already and all of it can be repeated."""
+    note which memories were answered with, and tell of it outside. In this order: the sweep makes up for a batch that
+    was given up, and sees by what lacks its messages that nothing was noted either. Raises StoreUnavailable, in which
+    case some of it may be done already and all of it can be repeated."""
     logs, candidates = _appended(changes), new_candidates(changes)
     latest = _latest(changes)
-    wanted = {keys.head for keys, _, _ in latest} | rows_of_due(candidates)
+    events = derived_events(ports, changes)
+    wanted = {keys.head for keys, _, _ in latest} | rows_of_due(candidates) | rows_of_events(events)
     found = ports.table.get_many(sorted(wanted)) if wanted else {}
     note_due(ports, candidates, found)
     note_open(ports, changes)
@@ -50,6 +52,7 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     accessed = _accessed(changes)
     if accessed:
         note_access(ports, accessed)
+    announce(ports, events, found)
 
 
 # --- jobs ---------------------------------------------------------------------------------------

@@ -55,7 +55,7 @@ def erase_tenant(data: TenantData[Ports]) -> Removed:
     for user in map(data.of_user, users_of(table, keys)):
         removed += erase_user(user, shared=False)
         delete_rows(table, [user.keys.head])
-    own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets]
+    own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets, keys.feed]
     others = sum(delete_partition(table, partition) for partition in own)
     others += delete_rows(table, [tenant_row(keys.tenant)])
     return removed + Removed(rows=removed.users + others)

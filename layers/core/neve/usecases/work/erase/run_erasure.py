@@ -13,6 +13,7 @@ from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
 from neve.usecases.work.erase.erase_user import SETTLE_S, let_go
 from neve.usecases.work.erase.user_stores import JOBS, left_in_stores, next_piece
 from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
+from neve.usecases.work.erase.user_stores import PAGED, left_in_stores, next_piece
 
 BACKUP_DAYS = 35
 """Point-in-time recovery of a deployed table (infra/data.yaml). One machine keeps no backup of its own."""
@@ -29,14 +30,16 @@ def erase_next(run: Run) -> Outcome | None:
     if piece is not None:
         deleted = Counter[str](at["deleted"]) + Counter({piece.store: piece.removed})
         moved = at | {"store": piece.store, "behind": piece.behind, "deleted": dict(deleted)}
-        moved["jobs"] = at.get("jobs", 0) + piece.removed * (piece.store == JOBS)
+        if piece.store in PAGED:
+            moved[piece.store] = at.get(piece.store, 0) + piece.removed
         return More(moved, piece.ops, {"deleted": moved["deleted"]})
     again = {"settled": True, "deleted": at["deleted"]}
     if not at["settled"]:
         return Wait(again, run.scope.ports.clock.now() + timedelta(seconds=SETTLE_S))
     verified: dict[str, str] = {}
-    # jobs are not listed once more: nothing makes one of the user by now, and this look has read all of the tenant's
-    for store, left in (left_in_stores(run.scope.data) | {JOBS: at.get("jobs", 0)}).items():
+    # jobs and events are not listed once more: nothing makes one of the user by now, and this look has read all of the
+    # tenant's
+    for store, left in (left_in_stores(run.scope.data) | {name: at.get(name, 0) for name in PAGED}).items():
         if left:  # it came while the others were looked at
             return More(again)
         verified[store] = iso(run.scope.ports.clock.now())

@@ -27,6 +27,7 @@ from neve.store.keys import (
     session_of,
 )
 from neve.store.partitions import all_rows, readable_whole
+from neve.usecases.work.erase.user_events import remove_events
 from neve.usecases.work.erase.user_jobs import remove_jobs
 
 WRITES = ("POST", "PUT", "PATCH", "DELETE")
@@ -56,7 +57,7 @@ def next_piece(data: UserData[Ports], store: str = "", behind: str = "", *, shar
     """Find what is to be removed next, in the store of the last piece or those behind it; None when nothing is left but
     the user's head and the receipts of erasures. ``shared`` False: not what lies among other users' rows. Raises
     StoreUnavailable."""
-    stores = ["passages", *data.keys.objects, *ROWS, *((*SHARED, JOBS) if shared else ())]
+    stores = ["passages", *data.keys.objects, *ROWS, *((*SHARED, *PAGED) if shared else ())]
     for name in stores[stores.index(store) if store else 0 :]:
         piece = _piece(data, name, behind if name == store else "")
         if piece.removed or piece.behind:
@@ -73,6 +74,9 @@ def _piece(data: UserData[Ports], store: str, behind: str) -> Piece:
         for name in names:
             ports.objects.delete(name)
         return Piece(store, len(names))
+    if store == FEED:
+        ops, behind, removed = remove_events(data, behind, PIECE)
+        return Piece(store, removed, ops, behind)
     if store == JOBS:
         ops, behind = remove_jobs(data, behind, PIECE)
     else:
@@ -82,7 +86,7 @@ def _piece(data: UserData[Ports], store: str, behind: str) -> Piece:
 
 
 def left_in_stores(data: UserData[Ports]) -> dict[str, int]:
-    """Count how much each store but that of jobs holds, rows counted up to one, objects up to a page. Raises
+    """Count how much each store but ``PAGED`` holds, rows counted up to one, objects up to a page. Raises
     StoreUnavailable."""
     ports, keys = data.ports, data.keys
     left = {"passages": ports.search.count(keys.owner)}
@@ -140,5 +144,6 @@ ROWS: dict[str, Rows] = {
 }
 """Stores in the order in which they are removed: a crash loses no way to a row."""
 SHARED: dict[str, Rows] = {"answers": _answers}
-JOBS = "jobs"
-"""The store that is looked through page by page."""
+JOBS, FEED = "jobs", "outgoing_events"
+PAGED = (FEED, JOBS)
+"""The stores that are looked through page by page."""
