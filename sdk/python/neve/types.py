@@ -895,6 +895,16 @@ class FactsView(TypedDict):
     facts: list[FactView | RejectedFactView]
 
 
+class FeedOut(TypedDict):
+    events: list[OutgoingEventOut]
+    cursor: str
+    """Where the next call goes on, also when there is nothing more by now."""
+    more: bool
+    """There is something behind it already."""
+    missed: bool
+    """Events behind `after` were removed before this call, or may have been: they are kept for 7 days."""
+
+
 class FieldProblem(TypedDict):
     field: str
     """Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`."""
@@ -1668,6 +1678,24 @@ class OpenedOut(TypedDict):
 OtherLanguage: TypeAlias = "int"
 
 Outcome: TypeAlias = "Literal['SUCCESS', 'PARTIAL', 'INTERRUPTED']"
+
+
+class OutgoingEventOut(TypedDict):
+    id: str
+    """The same in every repeat."""
+    type: OutgoingType
+    at: str
+    """RFC 3339 with an offset; kept in UTC with milliseconds."""
+    tenant: str
+    user_id: NotRequired[str]
+    """Left out where it is about the tenant as a whole."""
+    subject: str
+    """The id of what changed: a memory, a session, a job, a proposal."""
+    data: dict[str, Any]
+    """Ids and counts, by type: docs/rules/events.md#types."""
+
+
+OutgoingType: TypeAlias = "Literal['memory.written', 'memory.superseded', 'memory.forgotten', 'pack.version', 'reflection.done', 'session.extracted', 'erasure.done', 'export.done', 'job.failed', 'inbox.waiting']"
 
 
 class PackChangeOut(TypedDict):

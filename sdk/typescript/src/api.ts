@@ -57,6 +57,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has happened in the tenant's memory, at least once, in order per user, for 7 days.
+         * @description Ids and counts, no words. Ask with the `cursor` of the answer before: nothing is skipped, whoever writes meanwhile. A page may be short or empty where the filters let little through; its cursor goes on.
+         */
+        get: operations["readFeed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/health": {
         parameters: {
             query?: never;
@@ -2055,6 +2075,15 @@ export interface components {
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
+        FeedOut: {
+            /** @description Where the next call goes on, also when there is nothing more by now. */
+            cursor: string;
+            events: components["schemas"]["OutgoingEventOut"][];
+            /** @description Events behind `after` were removed before this call, or may have been: they are kept for 7 days. */
+            missed: boolean;
+            /** @description There is something behind it already. */
+            more: boolean;
+        };
         FieldProblem: {
             /** @description Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`. */
             field: string;
@@ -2870,6 +2899,27 @@ export interface components {
         OtherLanguage: number;
         /** @enum {string} */
         Outcome: "SUCCESS" | "PARTIAL" | "INTERRUPTED";
+        OutgoingEventOut: {
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            at: string;
+            /** @description Ids and counts, by type: docs/rules/events.md#types. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The same in every repeat. */
+            id: string;
+            /** @description The id of what changed: a memory, a session, a job, a proposal. */
+            subject: string;
+            tenant: string;
+            type: components["schemas"]["OutgoingType"];
+            /** @description Left out where it is about the tenant as a whole. */
+            user_id?: string;
+        };
+        /** @enum {string} */
+        OutgoingType: "memory.written" | "memory.superseded" | "memory.forgotten" | "pack.version" | "reflection.done" | "session.extracted" | "erasure.done" | "export.done" | "job.failed" | "inbox.waiting";
         PackChangeOut: {
             at: string;
             /** @description Tokens that were written because of it. */
@@ -4716,6 +4766,7 @@ export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
 export type FactView = components['schemas']['FactView'];
+export type FeedOut = components['schemas']['FeedOut'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FilingAction = components['schemas']['FilingAction'];
 export type FiltersBody = components['schemas']['FiltersBody'];
@@ -4792,6 +4843,8 @@ export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
 export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
+export type OutgoingEventOut = components['schemas']['OutgoingEventOut'];
+export type OutgoingType = components['schemas']['OutgoingType'];
 export type PackChangeOut = components['schemas']['PackChangeOut'];
 export type PackChangesOut = components['schemas']['PackChangesOut'];
 export type PackDiffOut = components['schemas']['PackDiffOut'];
@@ -5105,6 +5158,44 @@ export interface operations {
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    readFeed: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the answer before; without it from the oldest event that is kept. */
+                after?: string;
+                /** @description Rows of a page. */
+                limit?: number;
+                /** @description Only these, with commas between them. */
+                types?: string;
+                user_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, oldest first. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];

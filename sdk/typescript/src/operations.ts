@@ -52,6 +52,7 @@ openSession POST /users/*/sessions
 patchPolicy PATCH /policy
 putDocument PUT /users/*/documents
 readAdminJob get! /admin/jobs/*
+readFeed get /events
 readJob get! /users/*/jobs/*
 readMemory get! /users/*/memories/*
 readPack get /users/*/pack
@@ -175,6 +176,8 @@ export interface Raw {
   putDocument(userId: string, body: Body<"putDocument">, options: RawOptions & { query: Query<"putDocument"> }): Promise<Result<"putDocument">>;
   /** Any job of the tenant. */
   readAdminJob(jobId: string, options?: RawOptions): Promise<Result<"readAdminJob">>;
+  /** What has happened in the tenant's memory, at least once, in order per user, for 7 days. */
+  readFeed(query?: Query<"readFeed">, options?: RawOptions): Promise<Result<"readFeed">>;
   /** A job of this user. */
   readJob(userId: string, jobId: string, options?: RawOptions): Promise<Result<"readJob">>;
   /** Read one memory, whatever its status. */

@@ -51,6 +51,26 @@ class Raw(Operations):
         )
         return answer
 
+    def read_feed(
+        self,
+        *,
+        after: str | None = None,
+        types: str | None = None,
+        user_id: str | None = None,
+        limit: int | None = None,
+        timeout: float | None = None,
+    ) -> types.FeedOut:
+        """What has happened in the tenant's memory, at least once, in order per user, for 7 days."""
+        answer: types.FeedOut = self._answer(
+            Call(
+                "GET",
+                path_of("events"),
+                query=self._given({"after": after, "types": types, "user_id": user_id, "limit": limit}),
+            ),
+            timeout,
+        )
+        return answer
+
     def health(self, *, timeout: float | None = None) -> types.HealthOut:
         """Whether the service can work, and with which models."""
         answer: types.HealthOut = self._answer(Call("GET", path_of("health")), timeout)
