@@ -104,6 +104,10 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
     },
+    "deliver": {
+        ("sqs:SendMessage", "queue/deliver"): "only where a worker has no time for one more event",
+        ("sqs:SendMessage", "queue/deliver-dlq"): "only what a webhook has not taken for a day",
+    },
     "outbox": {
         ("sqs:SendMessage", "queue/librarian"): "only where something that was filed is taken back",
         ("dynamodb:DescribeStream", "table/stream"): "the event source mapping reads with the function's role",

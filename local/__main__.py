@@ -45,7 +45,8 @@ CURLS = """\
 def main() -> int:
     given = _arguments()
     log_to_stderr()
-    choices = Choices(given.embedder, os.environ.get("ANTHROPIC_API_KEY") or None)
+    key = os.environ.get("ANTHROPIC_API_KEY") or None
+    choices = Choices(given.embedder, key, given.allow_loopback_webhooks)
     if not given.test_controls:
         log_from("WARNING")
     folder = given.data or Path(FOLDERS[given.stack])
@@ -118,6 +119,9 @@ def _arguments() -> argparse.Namespace:
     )
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="default: bge-small")
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
+    parser.add_argument(
+        "--allow-loopback-webhooks", action="store_true", help="webhooks may be sent to this machine, by http, too"
+    )
     parser.add_argument("--new-key", action="store_true", help="make another API key, of every scope, and print it")
     parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")
     return parser.parse_args()

@@ -25,6 +25,7 @@ from neve.adapters.embedders.bge_small import BgeSmall
 from neve.adapters.embedders.cross_encoder import MiniLmCrossEncoder
 from neve.adapters.embedders.multi_e5 import MultilingualE5
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.adapters.https_receivers import HttpsReceivers
 from neve.adapters.model_files import FolderFiles
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
@@ -46,10 +47,12 @@ TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chose for one run. ``anthropic_key`` None: observe without a language model."""
+    """What a person chose for one run. ``anthropic_key`` None: observe without a language model.
+    ``loopback_webhooks``: receivers of webhooks may be on this machine."""
 
     embedder: str = "bge-small"
     anthropic_key: str | None = None
+    loopback_webhooks: bool = False
 
 
 class EmbeddedPorts:
@@ -78,6 +81,7 @@ class EmbeddedPorts:
         self.cross_encoder = make_cross_encoder(choices.embedder)
         self.observer = make_observer(choices.anthropic_key)
         self.observer_languages = self.observer.languages
+        self.receivers = HttpsReceivers(allow_loopback=choices.loopback_webhooks)
         remove_unfinished(folder / SEARCH)
         self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
         self.search_cut = FileCut(folder / SEARCH)

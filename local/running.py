@@ -102,7 +102,9 @@ def launch(
     ready.unlink(missing_ok=True)
     command = [sys.executable, "-m", "local", "--data", str(data), "--port", str(port), "--embedder", embedder]
     command += ["--stack", stack]
-    command += ["--ready-file", str(ready)] + (["--test-controls"] if test_controls else [])
+    command += ["--ready-file", str(ready)] + (
+        ["--test-controls", "--allow-loopback-webhooks"] if test_controls else []
+    )
     paths = [str(ROOT / "layers" / "core"), str(ROOT)]
     inherited = {name: value for name, value in os.environ.items() if name != MODEL_KEY}
     environment = inherited | {"PYTHONPATH": os.pathsep.join(paths)} | dict(env or {})

@@ -112,6 +112,7 @@ class ForkedServers:
         ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
         ready.unlink(missing_ok=True)
         arguments = ["--data", str(data), "--port", "0", "--stack", stack, "--embedder", embedder, "--test-controls"]
+        arguments.append("--allow-loopback-webhooks")
         pid = self.begin([*arguments, "--ready-file", str(ready)], output, env=env)
         end = time.monotonic() + START_S
         while not ready.exists():

@@ -24,6 +24,7 @@ OPTIONS = {
 AS_THE_PROVIDER = {"tools": {"anyOf": [{"type": "array"}, {"type": "object"}]},
                    "system": {"anyOf": [{"type": "string"}, {"type": "array"}]}}  # fmt: skip
 """Of an option: the types of the provider's own package have to fit."""
+LINE = 120
 PLAIN = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 WIDTH = 120
 
@@ -60,7 +61,11 @@ def type_of(schema: Schema, prefix: str = "") -> str:
 def _definition(name: str, schema: Schema) -> Iterator[str]:
     fields: Schema = schema.get("properties", {})
     if schema.get("type") != "object" or not fields:
-        yield f'{name}: TypeAlias = "{type_of(schema)}"'
+        line = f'{name}: TypeAlias = "{type_of(schema)}"'
+        if len(line) > LINE and "enum" in schema:  # one value a line; a quoted type may stand on one line alone
+            values = [f'    "{value}",' for value in schema["enum"]]
+            line = "\n".join([f"{name}: TypeAlias = Literal[", *values, "]"])
+        yield line
         return
     required = schema.get("required", ())
     annotated = {field: _annotation(type_of(one), field in required) for field, one in fields.items()}

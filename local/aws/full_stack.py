@@ -25,12 +25,13 @@ from local.stack.servers import RunningServers, Server, start_servers
 from local.stack.shared import SharedServers, name_of
 from local.template import Template
 from neve.adapters.aws.clients import aws_client
+from neve.adapters.https_receivers import HttpsReceivers
 from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 from neve.adapters.opensearch.mapping import REFRESHED_EVERY
 from neve.adapters.opensearch.places import prepare_index
-from neve.aws_ports import AwsPorts
+from neve.aws_ports import AwsPorts, queue_field
 from neve.config import Settings
 from neve.observing import Observer
 from neve.ports.models import CrossEncoder, Embedder
@@ -128,6 +129,10 @@ class FullStack(AwsPorts):
     def observer_languages(self) -> tuple[str, ...]:
         return self.observer.languages
 
+    @cached_property
+    def receivers(self) -> HttpsReceivers:
+        return HttpsReceivers(allow_loopback=self._choices.loopback_webhooks)
+
     def take_over(self) -> None:
         """As on AWS: what a dead process was working on comes back when its visibility timeout is over."""
 
@@ -172,7 +177,7 @@ def _aim(urls: Mapping[Server, str]) -> None:
 
 
 def _settings(name: str, search: str, queues: dict[str, str]) -> Settings:
-    urls: dict[str, Any] = {f"{queue}_queue_url": queues[queue] for queue in QueueName}
+    urls: dict[str, Any] = {queue_field(queue): queues[queue] for queue in QueueName}
     return Settings(stage="local", table=name, bucket=name, search_endpoint=search, **urls)
 
 

@@ -53,6 +53,7 @@ class ControlledPorts:
         self.embedder = FaultyEmbedder(inner.embedder, faults, calls)
         self.multi = inner.multi and FaultyEmbedder(inner.multi, faults, calls)
         self.cross_encoder = inner.cross_encoder and FaultyCrossEncoder(inner.cross_encoder, faults)
+        self.receivers = inner.receivers
         self.observer = ControlledObserver(inner.observer, controls.script, calls, faults, controls.holds)
         self.observer_languages = inner.observer_languages
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from neve.ports.models import CrossEncoder, Embedder
     from neve.ports.objects import ObjectStore
     from neve.ports.queue import Queue
+    from neve.ports.receivers import Receivers
     from neve.ports.runtime import Clock, Ids, Tasks
     from neve.ports.search import SearchIndex
     from neve.ports.table import Table
@@ -86,6 +87,11 @@ class MortalPorts:
     def observer_languages(self) -> tuple[str, ...]:
         live()
         return self._inner.observer_languages
+
+    @property
+    def receivers(self) -> Receivers:
+        live()
+        return self._inner.receivers
 
     @property
     def clock(self) -> Clock:

@@ -67,7 +67,14 @@ GROUPS: Mapping[str, Group] = {
         ("listInbox", "approveInboxItem", "rejectInboxItem", "editInboxItem", "supersedeInboxItem"),
     ),
     "E14": Group("The tenant's jobs", "jobs.md", ("reflect", "drainEmbeddings", "readAdminJob")),
-    "outgoing": Group("Outgoing events", "events.md", ("readFeed",)),
+    "outgoing": Group(
+        "Outgoing events",
+        "events.md",
+        (
+            *("readFeed", "listWebhooks", "readWebhook", "putWebhook", "deleteWebhook"),
+            *("testWebhook", "listDeliveries"),
+        ),
+    ),
     "E15": Group("Erase and export a user", "erase.md#job", ("eraseUser", "exportUser")),
     "E16": Group("Health, counts, usage", "tenants.md#usage", ("health", "listUsers", "userStats", "tenantUsage")),
     "E17": Group(

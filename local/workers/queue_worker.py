@@ -16,14 +16,16 @@ from neve.ports.runtime import Clock
 
 CONSUMERS = 2
 """FIFO groups, and batches of a standard queue, are handled beside each other."""
+CONSUMERS_OF = {"deliver": 16}
+"""Of functions that wait for the servers of others, and not for this machine: one that hangs holds up no other."""
 HURRIED_RETRY_S = 0.1
 """Times the number of deliveries: a message that a drain cannot get handled reaches its DLQ in a few seconds."""
 
 
 class QueueWorker:
-    """``step`` delivers one batch; two threads may be in it. A message that failed stays hidden for the queue's
-    visibility timeout, as on AWS, unless ``hurry`` brings it back. ``spec`` describes the queue as it was made: with
-    the delay that it has."""
+    """``step`` delivers one batch; ``consumers`` threads may be in it. A message that failed stays hidden for the
+    queue's visibility timeout, as on AWS, unless ``hurry`` brings it back. ``spec`` describes the queue as it was made:
+    with the delay that it has."""
 
     def __init__(
         self,
@@ -37,7 +39,7 @@ class QueueWorker:
         """``clock``: the queue's own, where it goes by one of ours. ``delivered`` is told of every batch before it is
         handled."""
         self.name = source.function
-        self.consumers = CONSUMERS
+        self.consumers = CONSUMERS_OF.get(source.function, CONSUMERS)
         self.spec = spec
         self._source = source
         self._queue = queue

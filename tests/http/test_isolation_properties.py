@@ -331,6 +331,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     },
     "listUsers": lambda p: {"query": p.page()},
     "listKeys": lambda p: {"query": p.page()},
+    "putWebhook": lambda _: {"body": {"url": "https://example.invalid/", "types": ["memory.written"]}},
     "readFeed": lambda p: {"query": p.one_of({}, {"user_id": p.id("user_id")}, {"limit": 3})},
 }
 """What an operation is asked with beside the ids in its path; nothing for those that are not here."""
@@ -370,6 +371,7 @@ class Neighbours:
         self.known = Known()
         for number, tenant in enumerate(tenants):
             self.known.learn(Who(number, ""), "key_id", tenant.key_id)
+            self.known.learn(Who(number, ""), "webhook_id", f"webhook-of-{number}")
             for someone in tenant.people:
                 self._introduce(Who(number, someone.id))
 

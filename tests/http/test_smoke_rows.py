@@ -64,7 +64,7 @@ class Caller:
 
 
 def test_c38_every_route_refuses_a_call_without_a_token(stage: Stage) -> None:
-    names = ("session_id", "memory_id", "item_id", "job_id", "recall_id", "key_id")
+    names = ("session_id", "memory_id", "item_id", "job_id", "recall_id", "key_id", "webhook_id")
     ids = {"user_id": new_user(), **dict.fromkeys(names, "x")}
     with closing(ApiClient(stage.base_url)) as nobody:
         answers: dict[str, Reply] = {
@@ -146,6 +146,13 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call.eventually("callForget", {"arguments": {"query": "rows"}})
     user.api.expect(200, "PUT", "/v1/policy", found["policy"])
     call("listUsers")
+    call.ids["webhook_id"] = f"smoke-{user.id[-8:]}"
+    call("putWebhook", {"url": "https://example.invalid/neve", "types": ["memory.written"]})
+    call("readWebhook")
+    call("listWebhooks")
+    assert call("testWebhook")["failure"] in ("name", "timeout"), "nobody has this name"
+    call("listDeliveries")
+    call("deleteWebhook")
     call("readFeed", query={"user_id": user.id, "types": "memory.written"})
     call("listKeys")
     call.ids["key_id"] = call("createKey", {"scopes": ["chat"], "label": "smoke"})["key_id"]

@@ -129,7 +129,7 @@ def test_no_function_is_throttled_unnoticed() -> None:
     called = {route.function for route in template.routes} | {template.authorizer}
     assert watched_by("Throttles", "FunctionName", "ApiFunctionsThrottled") == called
     others = set(template.functions) - called - {"pre_traffic"}  # its own caller asks again
-    assert watched_by("Throttles", "FunctionName", "WorkersThrottled") == others
+    assert watched_by("Throttles", "FunctionName", "WorkersThrottled", "DeliveriesThrottled") == others
 
 
 def test_no_call_is_refused_by_the_gateway_unnoticed() -> None:

@@ -166,7 +166,7 @@ def test_the_traffic_of_every_function_moves_behind_the_alarms(stage: str) -> No
         condition, watched, ignored = group["AlarmConfiguration"]["Fn::If"]
         alarms = {alarm["Name"]["Ref"] for alarm in watched["Alarms"]}
         assert (condition, watched["Enabled"], ignored) == ("Watched", True, {})
-        assert alarms == {"ApiFailures", "ApiFunctionFailures", "WorkerFailures"}
+        assert alarms == {"ApiFailures", "ApiFunctionFailures", "WorkerFailures", "DeliverFailures"}
         assert {resources[alarm]["Type"] for alarm in alarms} == {"AWS::CloudWatch::Alarm"}
 
 
@@ -194,7 +194,7 @@ def test_the_alarms_of_a_deployment_watch_every_function() -> None:
         for alarm in ("ApiFunctionFailures", "WorkerFailures")
         for metric in expanded()[alarm]["Properties"]["Metrics"]
         for dimension in metric.get("MetricStat", {}).get("Metric", {}).get("Dimensions", [])
-    }
+    } | {dimension["Value"]["Ref"] for dimension in expanded()["DeliverFailures"]["Properties"]["Dimensions"]}
     assert watched == {logical_id for name, (logical_id, _) in functions().items() if name != HOOK}
 
 

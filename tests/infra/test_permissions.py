@@ -21,7 +21,7 @@ from neve.store.keys import SessionKeys
 from tests.infra.permissions import granted, listed, statements
 from tests.infra.templates import expanded, function_names, functions, of_type
 
-QUEUE_WORKERS = ("index", "embed", "extract", "compact", "reflect", "jobs", "librarian")
+QUEUE_WORKERS = ("index", "embed", "extract", "compact", "reflect", "jobs", "librarian", "deliver")
 CONSUMED = ("sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes")
 LOGGED = {("logs:CreateLogStream", "logs"), ("logs:PutLogEvents", "logs")}
 """Lambda writes the log with the function's role."""

@@ -36,6 +36,7 @@ from neve.usecases.core.tenants import usage
 from neve.usecases.tell.sessions import note_open
 from neve.usecases.work.background import dispatch_changes as dispatching
 from neve.usecases.work.observe.lease import lease_s
+from neve.usecases.work.outgoing import derive_events
 from tests.infra.permissions import granted, target
 from tests.infra.templates import SERVICE, Properties, expanded, functions, of_type, queue_name, written
 
@@ -56,9 +57,9 @@ def queues() -> dict[str, Properties]:
     return dict(of_type(expanded(), "AWS::SQS::Queue"))
 
 
-def test_the_sources_are_one_stream_and_seven_queues() -> None:
+def test_the_sources_are_one_stream_and_eight_queues() -> None:
     sources = [str(mapping["EventSourceArn"]) for mapping in mappings()]
-    assert sorted("TableStream" in source for source in sources) == [False] * 7 + [True]
+    assert sorted("TableStream" in source for source in sources) == [False] * 8 + [True]
     assert sorted(mapping["FunctionName"]["Ref"] for mapping in mappings()) == sorted(f"{it}Aliaslive" for it in FED)
 
 
@@ -97,7 +98,7 @@ def test_who_may_send_to_its_own_source_may_go_round_and_nobody_else() -> None:
         if ("sqs:SendMessage", fed_by.get(f"{logical_id}Aliaslive")) in granted(name)
     }
     allowed = {name for name, (_, it) in functions().items() if it.get("RecursiveLoop") == "Allow"}
-    assert own == allowed == {"extract", "compact", "index", "embed", "reflect", "jobs", "librarian"}
+    assert own == allowed == {"extract", "compact", "index", "embed", "reflect", "jobs", "librarian", "deliver"}
 
 
 def test_the_time_of_a_worker_that_observes_is_what_the_code_reckons_with() -> None:
@@ -224,6 +225,9 @@ def test_what_the_outbox_works_on_gets_through() -> None:
     assert passes(None, {"type": "session"})
     assert passes(None, {"type": "usage", "model_calls": 1})
     assert passes({"type": "usage"}, {"type": "usage", "model_calls": 1})
+    assert passes(None, {"type": "pack"}) and passes(None, {"type": "proposal"})
+    job, session = {"type": "job", "status": "running"}, {"type": "session", "status": "closed"}
+    assert passes(job, job | {"status": "failed"}) and passes(session, session | {"status": "extracted"})
 
 
 def test_what_it_would_only_pass_over_does_not() -> None:
@@ -237,7 +241,6 @@ def test_what_it_would_only_pass_over_does_not() -> None:
         "epoch",
         "job",
         "idempotency",
-        "pack",
         "vector",
         "user",
     )
@@ -257,6 +260,7 @@ def test_the_types_named_here_are_those_that_the_code_asks_for() -> None:
         for module in (dispatching, note_open, usage)
         for kind in re.findall(r'get\("type"\) [!=]= ("\w+"|rows\.[A-Z_]+)', inspect.getsource(module))
     }
+    asked |= set(derive_events.TELLERS)
     [stream] = read_template().stream_sources
     named = {
         kind for pattern in stream.filters for image in pattern["dynamodb"].values() for kind in image["type"]["S"]

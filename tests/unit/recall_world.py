@@ -45,6 +45,7 @@ from neve.usecases.work.background.dispatch_changes import dispatch_changes
 from neve.usecases.work.indexing.by_kind import Failures, IndexMessage
 from neve.usecases.work.indexing.embed_rows import embed_rows
 from neve.usecases.work.indexing.index_rows import index_rows
+from tests.unit.receiving import ScriptedReceivers
 from tests.unit.world import START, CountedTable, HandClock, ListQueue
 
 
@@ -76,6 +77,7 @@ class RecallWorld:
     inner_multi: Embedder | None = None
     inner_cross_encoder: CrossEncoder | None = None
     queue: ListQueue = field(default_factory=ListQueue)
+    receivers: ScriptedReceivers = field(default_factory=ScriptedReceivers)
     ids: SystemIds = field(default_factory=SystemIds)
     tasks: VirtualTasks = field(default_factory=VirtualTasks)
     tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy()))

@@ -49,6 +49,7 @@ from neve.store.tenants.leg_health import OBSERVER
 from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.tell.sessions.append_events import Appended, NewEvent, append_events
 from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from tests.unit.receiving import ScriptedReceivers
 
 T = TypeVar("T")
 START = datetime(2026, 3, 10, 9, 30, tzinfo=UTC)
@@ -226,6 +227,7 @@ class World:
     clock: HandClock = field(default_factory=HandClock)
     queue: ListQueue = field(default_factory=ListQueue)
     observer: ScriptedObserver = field(default_factory=ScriptedObserver)
+    receivers: ScriptedReceivers = field(default_factory=ScriptedReceivers)
     ids: SystemIds = field(default_factory=SystemIds)
     tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy()))
 

@@ -19,6 +19,7 @@ from neve.observing import Observer
 from neve.ports.models import CrossEncoder, Embedder, ModelFiles
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue, QueueName
+from neve.ports.receivers import Receivers
 from neve.ports.search import IndexModel, SearchIndex
 from neve.ports.table import Table
 
@@ -62,7 +63,7 @@ class AwsPorts:
         from neve.adapters.aws.clients import aws_client
         from neve.adapters.aws.sqs_queue import SqsQueue
 
-        urls = {name: getattr(self._settings, f"{name}_queue_url") for name in QueueName}
+        urls = {name: getattr(self._settings, queue_field(name)) for name in QueueName}
         return SqsQueue(aws_client("sqs", session=self._session), {name: url for name, url in urls.items() if url})
 
     @cached_property
@@ -146,13 +147,19 @@ class AwsPorts:
     def observer_languages(self) -> tuple[str, ...]:
         return (ENGLISH,) if self._settings.observer == "extractive" else (ANY_LANGUAGE,)
 
+    @cached_property
+    def receivers(self) -> Receivers:
+        from neve.adapters.https_receivers import HttpsReceivers
+
+        return HttpsReceivers()
+
     def make_all(self) -> None:
         """Make every port that the environment names. Raises SettingsError."""
         given = self._settings
         wanted = {
             "table": given.table,
             "objects": given.bucket,
-            "queue": any(getattr(given, f"{name}_queue_url") for name in QueueName),
+            "queue": any(getattr(given, queue_field(name)) for name in QueueName),
             "embedder": given.encoder_dir or (given.search_endpoint and given.embedder != "bge-small"),
             "search": given.search_endpoint and (given.encoder_dir or given.embedder != "bge-small"),
         }
@@ -168,3 +175,8 @@ class AwsPorts:
         from neve.adapters.aws.secrets import Secrets
 
         return Secrets(aws_client("secretsmanager", session=self._session), self.caches)
+
+
+def queue_field(queue: QueueName) -> str:
+    """Name the setting that holds a queue's URL."""
+    return f"{queue.replace('-', '_')}_queue_url"

@@ -38,6 +38,8 @@ class Settings(BaseModel):
     reflect_queue_url: str | None = None
     librarian_queue_url: str | None = None
     jobs_queue_url: str | None = None
+    deliver_queue_url: str | None = None
+    deliver_dlq_queue_url: str | None = None
     search_endpoint: str | None = None
     embedder: Literal["bge-small", "titan", "none"] = "bge-small"
     observer: Literal["anthropic", "extractive"] = "extractive"

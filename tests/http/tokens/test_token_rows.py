@@ -24,6 +24,8 @@ TENANT_CALLS: tuple[tuple[str, str, Any], ...] = (
     ("POST", "/v1/keys", {"scopes": ["chat"]}),
     ("GET", "/v1/users", None),
     ("GET", "/v1/events", None),
+    ("GET", "/v1/webhooks", None),
+    ("PUT", "/v1/webhooks/w1", {"url": "https://example.com/", "types": ["memory.written"]}),
     ("GET", "/v1/usage", None),
     ("POST", "/v1/tokens", {"scopes": ["chat"]}),
     ("POST", "/v1/admin/reflect", {}),

@@ -147,7 +147,7 @@ def test_every_function_is_priced_or_said_not_to_be() -> None:
 def test_schedules_and_polls_are_those_of_the_template() -> None:
     assert sums.runs_a_month() == {"sweep": 6 * HOURS, "reflect_planner": HOURS}
     lines = {line.what: line.units for line in sums.of_a_month("dev", RESULT["schedules"])}
-    assert lines["idle polls, FIFO queues"] == 2 * sums.polls()
+    assert lines["idle polls, FIFO queues"] == 3 * sums.polls()
     assert lines["idle polls, standard queues"] == 5 * sums.polls()
 
 

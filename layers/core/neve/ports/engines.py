@@ -11,6 +11,7 @@ from neve.observing import Observer
 from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.objects import ObjectStore
 from neve.ports.queue import Queue
+from neve.ports.receivers import Receivers
 from neve.ports.runtime import Clock, Ids, Tasks
 from neve.ports.search import SearchIndex
 from neve.ports.table import Table
@@ -45,6 +46,8 @@ class Ports(Protocol):
         """Give the languages of the observer without making it: its rules take some time to import, and an append only
         says which of its messages they cannot read."""
 
+    @property
+    def receivers(self) -> Receivers: ...
     @property
     def counter(self) -> Callable[[CounterName], Counter]:
         """Give the token counter of a name. Raises NeveError ``invalid_policy`` when its data is not installed."""

@@ -16,6 +16,9 @@ class QueueName(StrEnum):
     REFLECT = "reflect"
     LIBRARIAN = "librarian"
     JOBS = "jobs"
+    DELIVER = "deliver"
+    DELIVER_DEAD = "deliver-dlq"
+    """Where a worker puts what it gives up itself; all others get there by their receives."""
 
 
 @dataclass(frozen=True, slots=True)

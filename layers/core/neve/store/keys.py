@@ -48,6 +48,7 @@ OPEN_SESSION = "SESO#"
 LEAVING = "LVG#"
 PIN = "PIN#"
 JOB_LIST = "JOBL#"
+WAITING_EVENT = "WHKE#"
 
 _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of an id, a path, a time and a key: no id and no path holds a control character or
@@ -104,8 +105,8 @@ NOBODY = ""
 
 
 def due_partition(kind: str, shard: int) -> str:
-    """Name a partition of the index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave,
-    and behind, whose sort keys are ``behind_key``."""
+    """Name a partition of the index ``due``. ``kind``: embed | failed | rebuild | replace | idle | text | job | leave |
+    deliver, and behind, whose sort keys are ``behind_key``."""
     return f"DUE#{kind}#{shard}"
 
 
@@ -412,7 +413,29 @@ class Keys:
         """Give the bounds of the sort keys of the feed's rows from a number on."""
         return f"{number:0{_FEED_DIGITS}d}", _BEHIND_EVERY_SIGN
 
+    def deliveries(self, webhook: str) -> str:
+        """Give the partition of the log of a webhook's deliveries, oldest first."""
+        return f"T#{self.tenant}#WHKLOG#{webhook}"
+
+    @staticmethod
+    def deliveries_since(ulid_time: str) -> tuple[str, str]:
+        """Give the bounds of the sort keys of the deliveries from a time on, given as the first 10 characters of a
+        ULID."""
+        return ulid_time, _BEHIND_EVERY_SIGN
+
     # rows
+    @property
+    def webhooks(self) -> Key:
+        """Give the key of the row of all webhooks of the tenant: the outbox reads it with what it reads anyway."""
+        return Key(f"T#{self.tenant}#WHK", "ALL")
+
+    def webhook_rest(self, webhook: str) -> Key:
+        """Give the key of the row that says until when nobody asks a webhook's receiver."""
+        return Key(f"T#{self.tenant}#WHK", f"REST#{webhook}")
+
+    def delivery(self, webhook: str, ulid: str) -> Key:
+        return Key(self.deliveries(webhook), ulid)
+
     def feed_row(self, number: int) -> Key:
         return Key(self.feed, f"{number:0{_FEED_DIGITS}d}")
 
@@ -640,6 +663,16 @@ class UserKeys(Keys):
         """Give the key of a document's pin; keys are in the order of the pack: by place, then by the order in it, then
         by path."""
         return Key(self.partition, f"{PIN}{place}#{order:010d}#{path}")
+
+    @staticmethod
+    def waiting_events(webhook: str) -> str:
+        """Give the start of the sort keys of the user's events that a webhook is still to be sent, in their order."""
+        return f"{WAITING_EVENT}{webhook}#"
+
+    def waiting_event(self, webhook: str, number: int, at: int, event_id: str) -> Key:
+        """Give the key of one of them: ``at`` in the row ``number`` of the feed."""
+        place = f"{number:0{_FEED_DIGITS}d}#{at:04d}"
+        return Key(self.partition, f"{self.waiting_events(webhook)}{place}#{event_id}")
 
     def job_list(self, job_id: str, name: str, part: str) -> Key:
         """Give the key of a part of a list of one of the user's jobs that is too long for the job's row."""

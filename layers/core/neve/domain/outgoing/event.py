@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -19,6 +20,8 @@ OutgoingType = Literal[
     "job.failed",
     "inbox.waiting",
 ]
+TEST: Literal["webhook.test"] = "webhook.test"
+"""The type of what a caller sends to a webhook to see whether it arrives."""
 TYPES: tuple[OutgoingType, ...] = get_args(OutgoingType)
 
 
@@ -28,7 +31,7 @@ class OutgoingEvent:
     change. ``user_id`` None: of the tenant as a whole. ``subject``: the id of what changed."""
 
     id: str
-    type: OutgoingType
+    type: OutgoingType | Literal["webhook.test"]
     at: str
     user_id: str | None
     subject: str
@@ -44,3 +47,10 @@ class OutgoingEvent:
         return cls(
             stored["id"], stored["type"], stored["at"], stored.get("user_id"), stored["subject"], dict(stored["data"])
         )
+
+
+def event_body(tenant: str, event: OutgoingEvent) -> bytes:
+    """Write the event as a webhook is sent it."""
+    stored = event.stored()
+    told = {name: stored[name] for name in ("id", "type", "at")} | {"tenant": tenant}
+    return json.dumps(told | stored, ensure_ascii=False, separators=(",", ":")).encode()

@@ -8,7 +8,7 @@ from typing import Literal
 from typing_extensions import TypeAliasType
 
 from neve.domain.messages import heard
-from neve.domain.outgoing import event
+from neve.domain.outgoing import event, webhook
 from neve.domain.records import documents, memories, packs, retractions, sessions
 from neve.domain.tenants import access_token
 
@@ -92,6 +92,9 @@ StageState = TypeAliasType("StageState", Literal["done", "running", "waiting", "
 KeyScope = TypeAliasType("KeyScope", Literal["chat", "records", "admin", "documents", "tokens"])
 UserTokenScope = TypeAliasType("UserTokenScope", access_token.UserScope)
 TenantTokenScope = TypeAliasType("TenantTokenScope", access_token.TenantScope)
+DeliveryOutcome = TypeAliasType("DeliveryOutcome", webhook.Outcome)
+DeliveryFailure = TypeAliasType("DeliveryFailure", webhook.Failure)
+WebhookText = TypeAliasType("WebhookText", Literal["text"])
 OutgoingType = TypeAliasType("OutgoingType", event.OutgoingType)
 HealthStatus = TypeAliasType("HealthStatus", Literal["ok", "loading", "degraded"])
 StoreState = TypeAliasType("StoreState", Literal["ready", "unavailable"])

@@ -16,7 +16,7 @@ from neve.usecases.ask.outgoing.read_feed import FeedPage
 def _types(text: str) -> str:
     unknown = [name for name in text.split(",") if name not in TYPES]
     if unknown:
-        raise ValueError(f"has '{unknown[0]}', which is none of {', '.join(TYPES)}")
+        raise ValueError(f"must be some of {', '.join(TYPES)}, with commas between them")
     return text
 
 

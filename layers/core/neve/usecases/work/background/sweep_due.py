@@ -16,6 +16,7 @@ from neve.ports.table import Item, key_of
 from neve.scope import SessionData
 from neve.store import rows
 from neve.store.keys import SessionKeys
+from neve.store.outgoing import DELIVER
 from neve.store.partitions import due_rows
 from neve.usecases.core.lag.memory_lag import Progress, leave
 from neve.usecases.core.memories.replace_rows import ReplacementBusy, resolve_replacement
@@ -35,6 +36,7 @@ from neve.usecases.work.indexing.requeue import (
     waiting_for,
 )
 from neve.usecases.work.observe.requeue_passes import requeue_passes
+from neve.usecases.work.outgoing.wake import wake_due
 
 PENDING_FOR = timedelta(minutes=10)
 """The time after which what is still pending has lost its message (docs/rules/indexing.md#sweep)."""
@@ -42,7 +44,7 @@ SPARE_S = 30.0
 """Seconds kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
     *("rebuilt", "replacements", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
-    *("embeddings", "passes", "retained", "texts", "lost", "deletions", "left"),
+    *("embeddings", "passes", "retained", "texts", "lost", "deletions", "deliveries", "left"),
 )
 
 BUSY = (Conflict, ReplacementBusy)
@@ -55,17 +57,18 @@ def sweep_due(
     ports: Ports, seconds_left: SecondsLeft = for_ever, on_failure: Failed = ignore_failure, lost: Lost = ignore_job
 ) -> Counts:
     """Do what is due, and give counts by kind of work: packs rebuilt, replacements resolved, sessions closed and ended,
-    embeddings and passes queued again, sessions with events whose time is over, long
-    texts that were announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears,
-    and ``deletions``), and what was ``busy`` or ``failed``, which stays due and is tried again by the next sweep.
-    ``left``: kinds of which more was due than their share of the time allowed. Neither a row that nothing can be done
-    with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises StoreUnavailable
-    behind the last kind when a store failed one."""
+    embeddings and passes queued again, sessions with events whose time is over, long texts that were announced an hour
+    ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears, and ``deletions``),
+    ``deliveries`` whose next attempt is due, and what was ``busy`` or ``failed``, which stays due and is tried again by
+    the next sweep. ``left``: kinds of which more was due than their share of the time allowed. Neither a row that
+    nothing can be done with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises
+    StoreUnavailable behind the last kind when a store failed one."""
     kinds: list[tuple[str, Callable[[TimeShare], Counts]]] = [
         ("rebuild", partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure)),
         ("replace", partial(_due, ports, "replace", "replacements", resolve_due, on_failure)),
         (rows.QUEUED, partial(_due, ports, rows.QUEUED, "lost", partial(send_lost, lost=lost), on_failure)),
         (rows.LEAVE, partial(_due, ports, rows.LEAVE, "deletions", resend_deletion, on_failure)),
+        (DELIVER, partial(_due, ports, DELIVER, "deliveries", wake_due, on_failure)),
         ("idle", partial(end_idle, ports, on_failure=on_failure)),
         ("embed", partial(_unindexed, ports, on_failure)),
         ("behind", partial(_lagging_logs, ports, on_failure)),
@@ -94,7 +97,7 @@ def _due(
     """Do ``work`` on each row that is due, which answers False where there was nothing to do. What was asked for a
     moment ago is on its way and is not read."""
     done: Counter[str] = Counter()
-    until = ports.clock.now() if kind in (rows.QUEUED, rows.LEAVE) else None
+    until = ports.clock.now() if kind in (rows.QUEUED, rows.LEAVE, DELIVER) else None
     for item in share.of(due_rows(ports.table, kind, until)):
         try:
             counts = work(ports, item) is not False

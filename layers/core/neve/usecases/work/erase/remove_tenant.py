@@ -12,7 +12,8 @@ from neve.ports.engines import Ports
 from neve.ports.table import Index, Key, Table, key_of
 from neve.scope import TenantData
 from neve.store.delete_rows import delete_partition, delete_rows
-from neve.store.keys import api_key_row, tenant_row
+from neve.store.keys import NOBODY, api_key_row, tenant_row
+from neve.store.outgoing import read_webhooks
 from neve.store.partitions import all_rows
 from neve.store.tenants.directory import users_of
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant, read_tenant
@@ -55,7 +56,8 @@ def erase_tenant(data: TenantData[Ports]) -> Removed:
     for user in map(data.of_user, users_of(table, keys)):
         removed += erase_user(user, shared=False)
         delete_rows(table, [user.keys.head])
-    own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets, keys.feed]
-    others = sum(delete_partition(table, partition) for partition in own)
+    own = [keys.jobs, keys.job_parts, keys.answers, keys.secrets, keys.feed, keys.of_user(NOBODY).partition]
+    own += [keys.deliveries(webhook.id) for webhook in read_webhooks(table.get(keys.webhooks)).all]
+    others = sum(delete_partition(table, partition) for partition in [*own, keys.webhooks.pk])
     others += delete_rows(table, [tenant_row(keys.tenant)])
     return removed + Removed(rows=removed.users + others)

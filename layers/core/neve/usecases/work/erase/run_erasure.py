@@ -11,9 +11,8 @@ from neve.domain.times import iso
 from neve.store import rows
 from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
 from neve.usecases.work.erase.erase_user import SETTLE_S, let_go
-from neve.usecases.work.erase.user_stores import JOBS, left_in_stores, next_piece
-from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
 from neve.usecases.work.erase.user_stores import PAGED, left_in_stores, next_piece
+from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
 
 BACKUP_DAYS = 35
 """Point-in-time recovery of a deployed table (infra/data.yaml). One machine keeps no backup of its own."""

@@ -5,14 +5,14 @@ who has read up to one can find an earlier one later. That is why no cursor skip
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 
 from neve.caching import CacheSpec
 from neve.domain.outgoing.event import OutgoingEvent
 from neve.ports.engines import Ports
 from neve.ports.errors import Conflict
-from neve.ports.table import Table, key_of
+from neve.ports.table import Put, Table, key_of
 from neve.store.keys import Keys, feed_number
 from neve.store.outgoing import put_feed
 from neve.store.rows import live
@@ -26,8 +26,16 @@ ROWS_A_DAY = 10**9
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def append_feed(ports: Ports, keys: Keys, events: Sequence[OutgoingEvent]) -> int:
-    """Append the events as one row, and return its number. Raises StoreUnavailable, and 409 ``conflict`` where other
+def nothing_beside(_number: int) -> list[Put]:
+    """Write nothing beside the row."""
+    return []
+
+
+def append_feed(
+    ports: Ports, keys: Keys, events: Sequence[OutgoingEvent], beside: Callable[[int], list[Put]] = nothing_beside
+) -> int:
+    """Append the events as one row, and return its number; ``beside`` gives what is written with it. Raises
+    StoreUnavailable, and 409 ``conflict`` where other
     writers are faster each time; a repeat appends them once more."""
     known = ports.caches.of(NEWEST)
 
@@ -35,7 +43,7 @@ def append_feed(ports: Ports, keys: Keys, events: Sequence[OutgoingEvent]) -> in
         now, newest = ports.clock.now(), known.get(keys.tenant)
         number = (_newest(ports.table, keys, now) if newest is None else newest) + 1
         try:
-            ports.table.write([put_feed(keys, number, events, now)])
+            ports.table.write([put_feed(keys, number, events, now), *beside(number)])
         except Conflict:
             known.drop(keys.tenant)
             raise

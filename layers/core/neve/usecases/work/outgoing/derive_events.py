@@ -30,7 +30,7 @@ def derive_event(change: Change, at: str) -> tuple[UserKeys, OutgoingEvent] | No
     """Return the event of a change, and whose it is (``NOBODY``'s of a tenant as a whole); None where nothing changed
     that is told of."""
     item = change.item
-    tell = _TELLERS.get(str(item.get("type")))
+    tell = TELLERS.get(str(item.get("type")))
     told = tell(change) if tell else None
     if told is None:
         return None
@@ -109,7 +109,7 @@ def _job(change: Change) -> Told | None:
     return DONE[job.kind], job.id, what
 
 
-_TELLERS: Mapping[str, Callable[[Change], Told | None]] = {
+TELLERS: Mapping[str, Callable[[Change], Told | None]] = {
     "memory": _memory,
     "pack": _pack,
     "session": _session,
@@ -117,3 +117,4 @@ _TELLERS: Mapping[str, Callable[[Change], Told | None]] = {
     "job": _job,
     rows.QUEUED_JOB: _job,
 }
+"""Functions that tell which event a change is, by the type of its row."""
