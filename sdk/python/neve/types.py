@@ -78,6 +78,15 @@ ApproveBody: TypeAlias = "dict[str, Any]"
 Audience: TypeAlias = "Literal['session']"
 
 
+class AttemptOut(TypedDict):
+    delivered: bool
+    status: NotRequired[int]
+    """Left out where there was no answer."""
+    failure: NotRequired[DeliveryFailure]
+    """Left out where it arrived."""
+    duration_ms: int
+
+
 class BoundaryData(TypedDict):
     """Further members are kept as they are."""
 
@@ -558,6 +567,33 @@ class DeletedView(TypedDict):
     """Where else what it said may still stand: at most 50 places, the log first."""
     also_in_complete: bool
     """Whether everything was looked at, and everything found is named."""
+
+
+class DeliveriesOut(TypedDict):
+    deliveries: list[DeliveryOut]
+
+
+DeliveryFailure: TypeAlias = "Literal['status', 'timeout', 'name', 'address', 'connection', 'tls', 'resting']"
+
+
+class DeliveryOut(TypedDict):
+    event_id: str
+    event_type: str
+    """`webhook.test` of a test."""
+    at: str
+    """RFC 3339 with an offset; kept in UTC with milliseconds."""
+    outcome: DeliveryOutcome
+    """`failed`: it is tried again. `given_up`: it is not, after 24 hours. `disabled`: the receiver wants nothing
+    more."""
+    attempt: int
+    duration_ms: int
+    status: NotRequired[int]
+    """Left out where there was no answer."""
+    failure: NotRequired[DeliveryFailure]
+    """Left out where it arrived."""
+
+
+DeliveryOutcome: TypeAlias = "Literal['delivered', 'failed', 'given_up', 'disabled']"
 
 
 class DocumentHeadView(TypedDict):
@@ -1086,9 +1122,16 @@ class HistoryOut(TypedDict):
     compaction: Queued
 
 
-HitKind: TypeAlias = (
-    "Literal['observation', 'reflection', 'fact', 'session_summary', 'note', 'manual', 'document', 'event']"
-)
+HitKind: TypeAlias = Literal[
+    "observation",
+    "reflection",
+    "fact",
+    "session_summary",
+    "note",
+    "manual",
+    "document",
+    "event",
+]
 
 
 class HitPassageView(TypedDict):
@@ -1695,7 +1738,18 @@ class OutgoingEventOut(TypedDict):
     """Ids and counts, by type: docs/rules/events.md#types."""
 
 
-OutgoingType: TypeAlias = "Literal['memory.written', 'memory.superseded', 'memory.forgotten', 'pack.version', 'reflection.done', 'session.extracted', 'erasure.done', 'export.done', 'job.failed', 'inbox.waiting']"
+OutgoingType: TypeAlias = Literal[
+    "memory.written",
+    "memory.superseded",
+    "memory.forgotten",
+    "pack.version",
+    "reflection.done",
+    "session.extracted",
+    "erasure.done",
+    "export.done",
+    "job.failed",
+    "inbox.waiting",
+]
 
 
 class PackChangeOut(TypedDict):
@@ -3033,6 +3087,40 @@ class VersionPage(TypedDict):
     versions: list[DocumentHeadView]
     """Newest first, each as it was at its rev, without its text."""
     next_cursor: NotRequired[str]
+
+
+class WebhookBody(TypedDict):
+    url: str
+    """`https://` and a host with public addresses alone. Redirects are not followed."""
+    types: list[OutgoingType]
+    """Which events it is sent."""
+    include: NotRequired[WebhookText]
+    """`text`: events about a memory that is there bring its text in `data.text`."""
+    secret: NotRequired[str]
+    """`whsec_` and the base64 of 24 to 64 bytes. Left out: the one that there is stays, and a new webhook is given
+    one. For 24 h behind a change the one before signs, too."""
+
+
+class WebhookOut(TypedDict):
+    id: str
+    url: str
+    types: list[OutgoingType]
+    include: NotRequired[WebhookText]
+    created_at: str
+    """RFC 3339 with an offset; kept in UTC with milliseconds."""
+    rotating_until: NotRequired[str]
+    """Until then the secret before signs, too."""
+    disabled_at: NotRequired[str]
+    """Since when it is sent nothing, because the receiver answered 410. `PUT` it to go on."""
+    secret: NotRequired[str]
+    """The one that Neve made, in the answer that made it alone."""
+
+
+WebhookText: TypeAlias = "Literal['text']"
+
+
+class WebhooksOut(TypedDict):
+    webhooks: list[WebhookOut]
 
 
 WriteTools: TypeAlias = "Literal['off', 'propose', 'on']"

@@ -22,6 +22,7 @@ createUserToken post /users/*/tokens
 deleteDocuments DELETE /users/*/documents
 deleteMemory DELETE /users/*/memories/*
 deleteSession DELETE! /users/*/sessions/*
+deleteWebhook DELETE! /webhooks/*
 diffPackVersions get /users/*/pack/diff
 drainEmbeddings POST /admin/embeddings/drain
 editInboxItem POST /users/*/inbox/*/edit
@@ -34,6 +35,7 @@ forgetMemories POST /users/*/memories/forget
 getDocument get /users/*/documents
 health get! /health
 importMemories POST /users/*/memories/import
+listDeliveries get! /webhooks/*/deliveries
 listDocumentVersions get /users/*/documents/versions
 listDocuments get /users/*/documents/list
 listEvents get /users/*/sessions/*/events
@@ -45,12 +47,14 @@ listRecalls get /users/*/recalls
 listSessions get /users/*/sessions
 listTools get /tools
 listUsers get /users
+listWebhooks get! /webhooks
 markMemoriesUsed POST /users/*/memories/used
 moveDocument POST /users/*/documents/move
 observeSession POST /users/*/sessions/*/observe
 openSession POST /users/*/sessions
 patchPolicy PATCH /policy
 putDocument PUT /users/*/documents
+putWebhook PUT /webhooks/*
 readAdminJob get! /admin/jobs/*
 readFeed get /events
 readJob get! /users/*/jobs/*
@@ -59,6 +63,7 @@ readPack get /users/*/pack
 readPolicy get! /policy
 readRecall get! /users/*/recalls/*
 readSession get! /users/*/sessions/*
+readWebhook get! /webhooks/*
 recall post /users/*/recall
 reflect POST /admin/reflect
 rejectInboxItem POST /users/*/inbox/*/reject
@@ -68,6 +73,7 @@ retractEvents POST /users/*/sessions/*/events/retract
 revokeKey DELETE! /keys/*
 supersedeInboxItem POST /users/*/inbox/*/supersede
 tenantUsage get /usage
+testWebhook POST! /webhooks/*/test
 traceMemory get! /users/*/memories/*/trace
 turn POST /users/*/sessions/*/turn
 updateMemory PATCH /users/*/memories/*
@@ -116,6 +122,8 @@ export interface Raw {
   deleteMemory(userId: string, memoryId: string, query?: Query<"deleteMemory">, options?: RawOptions): Promise<Result<"deleteMemory">>;
   /** Delete a session for good: its events, title and metadata, and what was made of them. */
   deleteSession(userId: string, sessionId: string, options?: RawOptions): Promise<Result<"deleteSession">>;
+  /** Delete a webhook. What waits for it is not sent. */
+  deleteWebhook(webhookId: string, options?: RawOptions): Promise<Result<"deleteWebhook">>;
   /** What changed between two versions of a session's pack. */
   diffPackVersions(userId: string, query: Query<"diffPackVersions">, options?: RawOptions): Promise<Result<"diffPackVersions">>;
   /** Index and embed everything that is pending. */
@@ -140,6 +148,8 @@ export interface Raw {
   health(options?: RawOptions): Promise<Result<"health">>;
   /** Bring memories in with their ids and times. */
   importMemories(userId: string, body: Body<"importMemories">, options?: RawOptions): Promise<Result<"importMemories">>;
+  /** Its last 200 attempts of the last 7 days, newest first. */
+  listDeliveries(webhookId: string, options?: RawOptions): Promise<Result<"listDeliveries">>;
   /** List the revisions of a document. */
   listDocumentVersions(userId: string, query: Query<"listDocumentVersions">, options?: RawOptions): Promise<Result<"listDocumentVersions">>;
   /** List documents by path. */
@@ -162,6 +172,8 @@ export interface Raw {
   listTools(query?: Query<"listTools">, options?: RawOptions): Promise<Result<"listTools">>;
   /** The users that anything is kept of, by their ids. */
   listUsers(query?: Query<"listUsers">, options?: RawOptions): Promise<Result<"listUsers">>;
+  /** The tenant's webhooks, by their ids; ten at most. */
+  listWebhooks(options?: RawOptions): Promise<Result<"listWebhooks">>;
   /** Say which memories an answer cited. */
   markMemoriesUsed(userId: string, body: Body<"markMemoriesUsed">, options?: RawOptions): Promise<Result<"markMemoriesUsed">>;
   /** Move a document with its history, or all below a path. */
@@ -174,6 +186,8 @@ export interface Raw {
   patchPolicy(body: Body<"patchPolicy">, options?: RawOptions): Promise<Result<"patchPolicy">>;
   /** Write a document, as JSON or as Markdown. */
   putDocument(userId: string, body: Body<"putDocument">, options: RawOptions & { query: Query<"putDocument"> }): Promise<Result<"putDocument">>;
+  /** Have events sent to a URL, signed by the scheme of Standard Webhooks. */
+  putWebhook(webhookId: string, body: Body<"putWebhook">, options?: RawOptions): Promise<Result<"putWebhook">>;
   /** Any job of the tenant. */
   readAdminJob(jobId: string, options?: RawOptions): Promise<Result<"readAdminJob">>;
   /** What has happened in the tenant's memory, at least once, in order per user, for 7 days. */
@@ -190,6 +204,8 @@ export interface Raw {
   readRecall(userId: string, recallId: string, options?: RawOptions): Promise<Result<"readRecall">>;
   /** One session. */
   readSession(userId: string, sessionId: string, options?: RawOptions): Promise<Result<"readSession">>;
+  /** One webhook. */
+  readWebhook(webhookId: string, options?: RawOptions): Promise<Result<"readWebhook">>;
   /** Search everything that is not in the session's pack. */
   recall(userId: string, body: Body<"recall">, options?: RawOptions): Promise<Result<"recall">>;
   /** Condense older observations now. */
@@ -208,6 +224,8 @@ export interface Raw {
   supersedeInboxItem(userId: string, itemId: string, body?: Body<"supersedeInboxItem">, options?: RawOptions): Promise<Result<"supersedeInboxItem">>;
   /** What the tenant's memory has cost in model calls and embeddings, and what was reported of its prompts. */
   tenantUsage(query?: Query<"tenantUsage">, options?: RawOptions): Promise<Result<"tenantUsage">>;
+  /** Send it an event of the type `webhook.test` now, and say what became of that. */
+  testWebhook(webhookId: string, options?: RawOptions): Promise<Result<"testWebhook">>;
   /** What a memory replaced, what replaced it, and which of the last 200 recalls answered with it. */
   traceMemory(userId: string, memoryId: string, options?: RawOptions): Promise<Result<"traceMemory">>;
   /** Append what was said, and answer with the next prompt or a recall, in one call. */

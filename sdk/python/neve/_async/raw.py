@@ -1172,3 +1172,63 @@ class AsyncRaw(AsyncOperations):
             timeout,
         )
         return answer
+
+    async def list_webhooks(self, *, timeout: float | None = None) -> types.WebhooksOut:
+        """The tenant's webhooks, by their ids; ten at most."""
+        answer: types.WebhooksOut = await self._answer(Call("GET", path_of("webhooks")), timeout)
+        return answer
+
+    async def delete_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> None:
+        """Delete a webhook. What waits for it is not sent."""
+        await self._answer(
+            Call("DELETE", path_of("webhooks", webhook_id), headers=self._given({"Idempotency-Key": idempotency_key})),
+            timeout,
+        )
+
+    async def read_webhook(self, webhook_id: str, *, timeout: float | None = None) -> types.WebhookOut:
+        """One webhook."""
+        answer: types.WebhookOut = await self._answer(Call("GET", path_of("webhooks", webhook_id)), timeout)
+        return answer
+
+    async def put_webhook(
+        self,
+        webhook_id: str,
+        body: types.WebhookBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookOut:
+        """Have events sent to a URL, signed by the scheme of Standard Webhooks."""
+        answer: types.WebhookOut = await self._answer(
+            Call(
+                "PUT",
+                path_of("webhooks", webhook_id),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+            ),
+            timeout,
+        )
+        return answer
+
+    async def list_deliveries(self, webhook_id: str, *, timeout: float | None = None) -> types.DeliveriesOut:
+        """Its last 200 attempts of the last 7 days, newest first."""
+        answer: types.DeliveriesOut = await self._answer(
+            Call("GET", path_of("webhooks", webhook_id, "deliveries")), timeout
+        )
+        return answer
+
+    async def test_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> types.AttemptOut:
+        """Send it an event of the type `webhook.test` now, and say what became of that."""
+        answer: types.AttemptOut = await self._answer(
+            Call(
+                "POST",
+                path_of("webhooks", webhook_id, "test"),
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+            ),
+            timeout,
+        )
+        return answer

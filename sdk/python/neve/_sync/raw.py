@@ -1161,3 +1161,61 @@ class Raw(Operations):
             timeout,
         )
         return answer
+
+    def list_webhooks(self, *, timeout: float | None = None) -> types.WebhooksOut:
+        """The tenant's webhooks, by their ids; ten at most."""
+        answer: types.WebhooksOut = self._answer(Call("GET", path_of("webhooks")), timeout)
+        return answer
+
+    def delete_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> None:
+        """Delete a webhook. What waits for it is not sent."""
+        self._answer(
+            Call("DELETE", path_of("webhooks", webhook_id), headers=self._given({"Idempotency-Key": idempotency_key})),
+            timeout,
+        )
+
+    def read_webhook(self, webhook_id: str, *, timeout: float | None = None) -> types.WebhookOut:
+        """One webhook."""
+        answer: types.WebhookOut = self._answer(Call("GET", path_of("webhooks", webhook_id)), timeout)
+        return answer
+
+    def put_webhook(
+        self,
+        webhook_id: str,
+        body: types.WebhookBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> types.WebhookOut:
+        """Have events sent to a URL, signed by the scheme of Standard Webhooks."""
+        answer: types.WebhookOut = self._answer(
+            Call(
+                "PUT",
+                path_of("webhooks", webhook_id),
+                body=body,
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+            ),
+            timeout,
+        )
+        return answer
+
+    def list_deliveries(self, webhook_id: str, *, timeout: float | None = None) -> types.DeliveriesOut:
+        """Its last 200 attempts of the last 7 days, newest first."""
+        answer: types.DeliveriesOut = self._answer(Call("GET", path_of("webhooks", webhook_id, "deliveries")), timeout)
+        return answer
+
+    def test_webhook(
+        self, webhook_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> types.AttemptOut:
+        """Send it an event of the type `webhook.test` now, and say what became of that."""
+        answer: types.AttemptOut = self._answer(
+            Call(
+                "POST",
+                path_of("webhooks", webhook_id, "test"),
+                headers=self._given({"Idempotency-Key": idempotency_key}),
+            ),
+            timeout,
+        )
+        return answer
