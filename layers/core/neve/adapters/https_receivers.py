@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
-from ipaddress import ip_address
+from ipaddress import IPv4Address, ip_address
 from queue import Empty, SimpleQueue
 from urllib.parse import SplitResult, urlsplit
 
@@ -19,6 +19,8 @@ from neve.domain.outgoing.webhook import ATTEMPT_S, Attempt, Failure
 
 Lookup = Callable[[str, int], list[str]]
 """The addresses of a host, all of them. Raises OSError."""
+Connect = Callable[[tuple[str, int], float], socket.socket]
+"""Connects to an address and a port, within so many seconds. Raises OSError."""
 
 
 class _Refused(Exception):
@@ -42,11 +44,13 @@ class HttpsReceivers:
         *,
         allow_loopback: bool = False,
         lookup: Lookup = look_up,
+        connect: Connect = socket.create_connection,
         context: ssl.SSLContext | None = None,
         timeout_s: float = ATTEMPT_S,
     ) -> None:
         self._allow_loopback = allow_loopback
         self._lookup = lookup
+        self._connect = connect
         self._context = context
         self._timeout_s = timeout_s
 
@@ -73,7 +77,7 @@ class HttpsReceivers:
         takes too long: its socket is closed."""
         began = time.monotonic()
         answered: SimpleQueue[int | Failure] = SimpleQueue()
-        connection = _Connection(began + self._timeout_s)
+        connection = _Connection(began + self._timeout_s, self._connect)
 
         def attempt() -> None:
             answered.put(self._attempt(connection, urlsplit(url), headers, body))
@@ -139,18 +143,24 @@ class HttpsReceivers:
 
 
 def _literal(host: str) -> Address | None:
-    """Read an address; None for a name. The zone of a link-local one is no part of it."""
+    """Read an address, in whatever way it is written (``127.1`` and ``0x7f000001`` are one); None for a name. The zone
+    of a link-local one is no part of it."""
     try:
         return ip_address(host.partition("%")[0])
     except ValueError:
+        pass
+    try:
+        return IPv4Address(socket.inet_aton(host))
+    except OSError:
         return None
 
 
 class _Connection:
     """One connection for one request, which another thread may end."""
 
-    def __init__(self, ends_at: float) -> None:
+    def __init__(self, ends_at: float, connect: Connect) -> None:
         self._ends_at = ends_at
+        self._connect = connect
         self._http: HTTPConnection | None = None
         self._lock = threading.Lock()
         self._over = False
@@ -160,7 +170,7 @@ class _Connection:
         left = self._ends_at - time.monotonic()
         if left <= 0:
             raise TimeoutError
-        raw = socket.create_connection((address, port), timeout=left)
+        raw = self._connect((address, port), left)
         http = HTTPConnection(host, port)
         http.default_port = 443 if tls is not None else 80
         http.auto_open = 0  # it would look the name up again, and connect to whatever that says now
