@@ -21,8 +21,9 @@ T = TypeVar("T")
 MAX_SLEEP_S = 0.5
 """What a sleeper really waits at most. Who polls for the work of others sleeps less than this at a time."""
 
-WAIT_FOR_PROVIDERS = frozenset({"embed"})
-"""Functions that sleep for nobody here, but for a provider: one that a test has broken is not better for it."""
+WAIT_FOR_PROVIDERS = frozenset({"embed", "deliver"})
+"""Functions that sleep for nobody here, but for the servers of others: one that a test has broken is not better for
+it."""
 
 _monotonic_ms: ContextVar[float] = ContextVar("virtual_monotonic_ms", default=0.0)
 _request_now: ContextVar[datetime | None] = ContextVar("request_now", default=None)

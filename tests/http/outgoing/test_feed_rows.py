@@ -35,7 +35,7 @@ def told(user: Person, *wanted: str) -> list[Json]:
         if set(wanted) <= {event["type"] for event in events}:
             return events
         assert time.monotonic() < end, (wanted, events)
-        time.sleep(0.2)
+        user.settle()
 
 
 @pytest.mark.live
@@ -77,9 +77,9 @@ def test_e14_the_feed_tells_of_conversations_that_were_filed_and_of_what_waits(u
 
 @pytest.mark.live
 def test_e14_the_feed_tells_of_nights_and_exports(user: Person, job_ended: JobEnded) -> None:
-    user.bring_in(
-        *({"text": f"Drank tea on day {n}.", "kind": "note", "created_at": "2026-01-01T00:00:00Z"} for n in range(12))
-    )
+    old = {"kind": "observation", "created_at": "2026-01-01T00:00:00Z", "observed_at": "2026-01-01T00:00:00Z"}
+    user.bring_in(*({"text": f"User drank tea with Tom on day {n}.", **old} for n in range(12)))
+    user.settle()
     job_ended(user.api, reflect_job(user.api, user.id, min_age_days=0))
     exported = job_ended(user.api, dict(user.call("POST", "/export").json()))
     events = told(user, "export.done", "reflection.done", "memory.superseded")
