@@ -4,19 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from neve.domain.times import iso
 from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
+from neve.ports.table import Item, Table
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
+from neve.store.outgoing import DELIVER
+from neve.store.partitions import due_rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.core.lag.memory_lag import progress_rows, read_progress
 from neve.usecases.core.memories.replace_rows import ReplacementBusy
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.documents import document_writes
 from neve.usecases.tell.requests.request_observation import request_observation
+from neve.usecases.work.background import dispatch_changes, sweep_due
 from neve.usecases.work.compact import retain_logs
 from neve.usecases.work.export import export_user
 from neve.usecases.work.forget import forget_listed
@@ -28,11 +32,13 @@ from tests.simulation.clients.client import Api, Caller, Client
 from tests.simulation.clients.history import History
 from tests.simulation.clients.over_http import HttpApi
 from tests.simulation.clients.use_cases import UseCaseApi
+from tests.simulation.machine.cloud import QUEUES as WORKED
 from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.functions import UseCases, listening
 from tests.simulation.machine.handlers import Handlers, installed
 from tests.simulation.machine.ports import SimPorts
 from tests.simulation.machine.process import START
+from tests.simulation.machine.receiving import make_webhooks
 from tests.simulation.machine.swapped import Swap, swapped
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
@@ -46,7 +52,7 @@ LOOK_EVERY_S = 60.0
 OPERATE_EVERY = 10
 NEVER_DONE = ("#USAGE", "#REFLECT", "#ARCHIVE")
 """Partitions of the index of due work that list what there is. Sessions that are open are looked at for ever, too."""
-QUEUES = tuple(name for queue in QueueName for name in (str(queue), f"{queue}-dlq"))
+QUEUES = tuple(name for queue in WORKED for name in (str(queue), f"{queue}-dlq"))
 API_PROCESSES = 2
 PART_BYTES = 600
 """Of an export: a few lines."""
@@ -57,6 +63,10 @@ ROUND = len(ROTATION)
 
 def _before_short_days(ports: Ports, days: int) -> str:
     return iso(ports.clock.now() - timedelta(seconds=days * DAY_S))
+
+
+def _but_deliveries(table: Table, kind: str, until: datetime | None = None, first: int = 0) -> Iterator[Item]:
+    return iter(()) if kind == DELIVER else due_rows(table, kind, until, first)
 
 
 class Violation(AssertionError):
@@ -97,9 +107,12 @@ class Run:
             (forget_listed, "BATCH", 2),
             (retain_logs, "expired_before", _before_short_days),
         ]
+        if not self.workload.webhooks:  # nobody is told: what others do is what their seeds have always done
+            small += [(dispatch_changes, "derived_events", lambda *_: []), (sweep_due, "due_rows", _but_deliveries)]
         with heard, watching(self.cloud.sometimes), installed(), swapped(*small):
             self._make_tenants()
-            start_workers(self.cloud, self.functions)
+            told = WORKED if self.workload.webhooks else WORKED[: WORKED.index(QueueName.DELIVER)]
+            start_workers(self.cloud, self.functions, told)
             self._start_clients()
             self.cloud.scheduler.start(self._supervise)
             try:
@@ -132,6 +145,8 @@ class Run:
         policy = self.workload.policy(self.cloud.random)
         for tenant in self.workload.tenants:
             self.cloud.table.write([put_tenant(TenantRow(tenant, "2026-03-09T09:30:00.000Z", policy))])
+            if self.workload.webhooks:
+                make_webhooks(self.cloud, tenant)
 
     def _start_clients(self) -> None:
         random, workload = self.cloud.random, self.workload
@@ -190,7 +205,7 @@ class Run:
         """What runbooks ask of an operator: dead letters go back, what failed for want of an embedder or of a model is
         asked for again."""
         cloud = self.cloud
-        for queue in QueueName:
+        for queue in WORKED:
             if cloud.queues.redrive(queue) if self.workload.redriven else cloud.queues.forget_dead(queue):
                 cloud.sometimes["dead letter"] += 1
                 cloud.bells[queue].ring()

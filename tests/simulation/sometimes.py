@@ -51,6 +51,7 @@ LIST = (
     *("long text", "long text of no document"),
     *("export withdrawn", "export taken up again", "export loaded", "export gone", "model locked"),
     "event removed",
+    *("receiver refused", "receiver gave no answer"),
     *("forgotten by a list", "listed and moved", "listed and gone"),
     *("input taken back", "read again after a retraction", "came back after a retraction", "erased by a retraction"),
 )

@@ -23,7 +23,7 @@ class Workload:
     """``clients`` and ``steps``: fewest and most. ``weights``: of the kinds of calls. ``more``: others that act, beside
     the clients, each in one of two runs. ``temper``: what the run's faults are drawn from. ``longest_row_text``: bytes
     of a document's text that a row holds. ``redriven``: an operator gives dead letters back; else they are the end of
-    their messages, as after the days that a queue keeps them."""
+    their messages, as after the days that a queue keeps them. ``webhooks``: receivers are told of what happens."""
 
     name: str
     weights: Mapping[str, int]
@@ -37,6 +37,7 @@ class Workload:
     temper: Temper = PLAIN
     longest_row_text: int = MAX_ROW_TEXT_BYTES
     redriven: bool = True
+    webhooks: bool = False
 
 
 def _roomy(random: Random) -> Policy:
@@ -647,10 +648,19 @@ PARTICIPANTS = Workload(
 )
 """Two people speak in each of one user's conversations; what the other one says is told in no other."""
 
+WEBHOOKS = replace(
+    EVOLVED,
+    name="webhooks",
+    weights={"create": 6, "update": 4, "evolve": 1, "delete": 2, "get": 1},
+    users=("u1", "u2"),
+    webhooks=True,
+)
+"""Receivers that refuse, hang and leave are told of memories, by workers that die."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS, WEBHOOKS),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -659,7 +669,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS, FORGOTTEN),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS, WEBHOOKS),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -41,7 +41,7 @@ from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session, observe_session
 from neve.usecases.work.retract import find_derived, replace_derived
-from tests.simulation.ablations import export, filing, forgetting, recall, validity
+from tests.simulation.ablations import export, filing, forgetting, recall, validity, webhooks
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
     AnyVersion,
@@ -635,6 +635,17 @@ ABLATIONS = _by_name(
         Ablation("pack of now", "packing what holds when a pack is built", "valid", 60, validity.packs_what_has_ended),
         Ablation("recall of now", "recalling what holds", "valid", 60, validity.recalls_what_has_ended),
         Ablation("told end", "telling what of a pack has ended", "valid", 60, validity.tells_of_no_end),
+        Ablation(
+            "line of a webhook", "waiting for the event before", "webhooks", 60, webhooks.goes_on_behind_what_failed
+        ),
+        Ablation(
+            "row of a delivery",
+            "keeping an event until it was taken",
+            "webhooks",
+            60,
+            webhooks.takes_the_row_away_before_the_answer,
+        ),
+        Ablation("number of a feed", "rows without a gap", "webhooks", 60, webhooks.numbers_by_its_own_clock),
         Ablation("place of an export", "going on where a part ended", "exports", 60, export.starts_over),
         Ablation(
             "waiting retraction",

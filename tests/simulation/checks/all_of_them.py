@@ -18,6 +18,7 @@ from tests.simulation.checks import (
     passes,
     prompts,
     records,
+    webhooks,
 )
 from tests.simulation.checks.knowledge import (
     documents,
@@ -64,6 +65,7 @@ INVARIANTS = (
     *answers.INVARIANTS,
     *privacy.INVARIANTS,
     *participants.INVARIANTS,
+    *webhooks.INVARIANTS,
 )
 
 

@@ -18,6 +18,7 @@ from tests.simulation.engines.memory_queue import MemoryQueue
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import MemoryTable, Written
 from tests.simulation.machine.chaos import Chaos, Temper, draw
+from tests.simulation.machine.receiving import Receivers
 from tests.simulation.machine.scheduler import Scheduler
 from tests.simulation.machine.scripted import MODEL
 from tests.simulation.machine.tasks import Bell
@@ -26,7 +27,9 @@ from tests.simulation.machine.trace import Trace
 if TYPE_CHECKING:
     from tests.simulation.machine.process import Process
 
-FIFO = (QueueName.EXTRACT, QueueName.COMPACT)
+FIFO = (QueueName.EXTRACT, QueueName.COMPACT, QueueName.DELIVER)
+QUEUES = tuple(name for name in QueueName if name is not QueueName.DELIVER_DEAD)
+"""Those with workers."""
 SHARDS = 2
 MAX_RECEIVES = 5
 EXTRACT_DELAY_S = 5.0
@@ -68,6 +71,7 @@ class Cloud:
         self.search = self.new_search()
         self.stream_bells = [Bell(self.scheduler) for _ in range(SHARDS)]
         self.bells = {name: Bell(self.scheduler) for name in QueueName}
+        self.receivers = Receivers(self)
 
     def new_search(self) -> MemorySearch:
         lag_s = self.settings.search_lag_s
@@ -124,7 +128,7 @@ def shard_of(partition: str) -> int:
 
 def _definitions(visibility_s: float) -> dict[str, QueueDefinition]:
     definitions: dict[str, QueueDefinition] = {}
-    for name in QueueName:
+    for name in QUEUES:
         fifo, dlq = name in FIFO, f"{name}-dlq"
         delay_s = EXTRACT_DELAY_S if name is QueueName.EXTRACT else 0.0
         definitions[name] = QueueDefinition(fifo, visibility_s, delay_s, MAX_RECEIVES, dlq)

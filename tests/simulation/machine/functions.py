@@ -20,6 +20,7 @@ from neve.usecases.work.indexing.embed_rows import embed_rows
 from neve.usecases.work.indexing.index_rows import index_rows
 from neve.usecases.work.observe.extract_session import extract_session
 from neve.worker import process_fifo
+from neve.workers.deliveries import process_deliveries
 from neve.workers.filings import process_filings
 from neve.workers.job_worker import process_jobs
 from tests.simulation.machine.ports import SimPorts
@@ -82,6 +83,8 @@ class UseCases:
             return process_fifo(ports, event, context, queue, extract_session)
         if queue is QueueName.LIBRARIAN:
             return process_filings(ports, event, context)
+        if queue is QueueName.DELIVER:
+            return process_deliveries(ports, event, context)
         if queue in (QueueName.JOBS, QueueName.REFLECT):
             return process_jobs(ports, queue, event, context)
         return process_fifo(ports, event, context, queue, asked_for)

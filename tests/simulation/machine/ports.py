@@ -21,6 +21,7 @@ from neve.ports.table import Check, Item, ItemPage, Key, Put, WriteOp
 from tests.simulation.engines.memory_search import MemorySearch
 from tests.simulation.engines.memory_table import key_written, refused
 from tests.simulation.machine.process import Process
+from tests.simulation.machine.receiving import SimReceivers
 from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver
 from tests.simulation.machine.tasks import SimTasks
 
@@ -220,6 +221,7 @@ class SimPorts:
         self.cross_encoder: CrossEncoder | None = None
         self.observer = ScriptedObserver(process)
         self.observer_languages = self.observer.languages
+        self.receivers = SimReceivers(process)
         self.clock = SimClock(process)
         self.ids = SimIds(process)
         self.tasks = SimTasks(process)

@@ -208,10 +208,10 @@ class Sweeper:
         self._environment.run(work, self._cloud.settings.worker_s)
 
 
-def start_workers(cloud: Cloud, functions: Functions) -> None:
+def start_workers(cloud: Cloud, functions: Functions, queues: Sequence[QueueName]) -> None:
     for shard in range(len(cloud.positions)):
         cloud.scheduler.start(StreamReader(cloud, functions, shard).run)
-    for queue in QueueName:
+    for queue in queues:
         for number in range(cloud.settings.workers):
             cloud.scheduler.start(Poller(cloud, functions, queue, number).run)
     for number in range(cloud.settings.sweepers):

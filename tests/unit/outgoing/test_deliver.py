@@ -161,7 +161,7 @@ def test_an_event_that_is_refused_keeps_those_behind_it_waiting_and_no_other_use
     assert (sent(world), sent(world, "bob")) == ([], [other])
     third = world.remember("milk")
     deliver(world)
-    assert sent(world) == [] and in_due(world) == 1
+    assert sent(world) == [] and in_due(world) == 3
     world.receivers.answers = lambda _: OK
     sweep(world, minutes=5)
     assert sent(world) == [], "its time has not come"
@@ -297,6 +297,18 @@ def test_a_worker_that_dies_behind_the_answer_sends_the_event_once_more(world: R
         work(world, message)
     work(world, message)
     assert sent(world) == [first, first, second]
+
+
+def test_what_nobody_was_told_of_is_sent_by_the_sweep(world: RecallWorld) -> None:
+    """The outbox died between its rows and its message, and was given up."""
+    hook(world)
+    tea = world.remember("tea")
+    world.dispatch()
+    world.taken(QueueName.DELIVER)
+    sweep(world, minutes=5)
+    assert sent(world) == []
+    sweep(world, minutes=16)
+    assert sent(world) == [tea]
 
 
 def test_a_worker_without_time_wakes_the_next_one(world: RecallWorld) -> None:

@@ -15,7 +15,7 @@ from neve.domain.outgoing.webhook import Delivery, Rest, Webhook
 from neve.domain.times import iso, parse
 from neve.ports.table import Expect, Item, Key, Put, Version
 from neve.store.keys import Keys, UserKeys
-from neve.store.rows import due_keys, expectation, json_bytes, loaded_json
+from neve.store.rows import SENT_WITHIN, due_keys, expectation, json_bytes, loaded_json
 
 KEPT = timedelta(days=7)
 """The time for which an event can be read."""
@@ -115,6 +115,11 @@ class Waiting:
     not_before: datetime | None = None
     version: int = 0
 
+    @property
+    def due(self) -> datetime:
+        """Give the time from which on the sweep wakes the line: whoever was to send it at once may have died."""
+        return self.not_before or self.since + SENT_WITHIN
+
 
 def read_waiting(item: Item) -> Waiting:
     return Waiting(
@@ -130,7 +135,7 @@ def read_waiting(item: Item) -> Waiting:
 
 
 def put_waiting(keys: UserKeys, waiting: Waiting) -> Put:
-    """Make the put of an event that waits: in the index ``due`` where it has been tried in vain."""
+    """Make the put of an event that waits, in the index ``due`` until it was delivered."""
     item: Item = {
         "pk": waiting.key.pk,
         "sk": waiting.key.sk,
@@ -145,7 +150,7 @@ def put_waiting(keys: UserKeys, waiting: Waiting) -> Put:
     }
     if waiting.not_before is not None:
         item |= {"not_before": iso(waiting.not_before)}
-        item |= due_keys(DELIVER, keys, waiting.key.sk, waiting.not_before)
+    item |= due_keys(DELIVER, keys, waiting.key.sk, waiting.due)
     return Put(item, Version(waiting.version) if waiting.version else Expect.ABSENT)
 
 

@@ -26,11 +26,11 @@ def dead_message(keys: UserKeys, webhook: str, event: OutgoingEvent) -> Message:
 
 
 def wake_due(ports: Ports, item: Item) -> bool:
-    """Wake a line of the index ``due`` whose first event is to be tried again. False where it was sent meanwhile, or
-    has time left: the index lags, and its buckets are coarse. Raises StoreUnavailable."""
-    row = ports.table.get(key_of(item))
-    waiting = read_waiting(row) if row else None
-    if row is None or waiting is None or waiting.not_before is None or waiting.not_before > ports.clock.now():
+    """Wake a line of the index ``due`` whose first event is to be tried. False where it was sent meanwhile, has time
+    left, or waits behind another one: the index lags, and its buckets are coarse. Raises StoreUnavailable."""
+    keys, prefix = UserKeys(item["tenant_id"], item["user_id"]), UserKeys.waiting_events(item["id"])
+    first = ports.table.query(keys.partition, prefix=prefix, limit=1).items
+    if not first or key_of(first[0]) != key_of(item) or read_waiting(first[0]).due > ports.clock.now():
         return False
-    ports.queue.send(QueueName.DELIVER, [wake_message(UserKeys(row["tenant_id"], row["user_id"]), waiting.webhook)])
+    ports.queue.send(QueueName.DELIVER, [wake_message(keys, item["id"])])
     return True
