@@ -210,6 +210,7 @@ class PricedPorts:
         self.embedder = engines.embedder
         self.multi = engines.multi
         self.cross_encoder = engines.cross_encoder
+        self.receivers = engines.receivers
         self.table = PricedTable(engines.table, self.bill)
         self.queue = PricedQueue(engines.queue, self.bill, fifo)
         self.search = Priced(engines.search, self.bill, WAIT_MS["search"], SEARCHES)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 from neve.ports.table import Delete
@@ -34,7 +35,7 @@ def takes_the_row_away_before_the_answer() -> list[Patch]:
 def numbers_by_its_own_clock() -> list[Patch]:
     """Each writer behind whatever time it is for it, and not behind the newest row."""
 
-    def at_this_time(_table: Any, _keys: Any, now: Any) -> int:
+    def at_this_time(_table: Any, _keys: Any, now: datetime) -> int:
         return round(now.timestamp() * 1000)
 
     return [(append_feed, "_newest", at_this_time)]

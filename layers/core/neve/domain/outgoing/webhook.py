@@ -95,9 +95,9 @@ class Rest:
 
 def next_pause(rounds: int) -> timedelta:
     """Give how long an event waits behind so many rounds of attempts."""
-    return min(FIRST_PAUSE * 2 ** min(rounds - 1, 10), LONGEST_PAUSE)
+    return min(FIRST_PAUSE * (1 << min(rounds - 1, 10)), LONGEST_PAUSE)
 
 
 def next_rest(failures: int) -> timedelta:
     """Give how long a webhook rests behind so many attempts without an answer, in a row."""
-    return min(FIRST_PAUSE * 2 ** min(failures - 1, 10), LONGEST_REST)
+    return min(FIRST_PAUSE * (1 << min(failures - 1, 10)), LONGEST_REST)
