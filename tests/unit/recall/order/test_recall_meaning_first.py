@@ -46,14 +46,23 @@ def test_what_holds_most_of_the_words_counts_by_them(world: RecallWorld) -> None
     assert first.text == MOST_WORDS and first.components["rank_lex"] == 1
 
 
-def test_what_few_words_alone_find_stands_behind_the_others(world: RecallWorld) -> None:
+def test_messages_are_ordered_by_meaning_too(world: RecallWorld) -> None:
     world.with_policy(languages="multi")
-    world.remember(BY_MEANING)
-    world.remember(FEW_WORDS)
+    world.open()
+    world.say(BY_MEANING, "Nice.", FEW_WORDS, "Yes.")
     world.pump()
-    answer = world.ask(QUESTION, k=9, mode="tool", threshold=0.6)
-    assert [hit.text for hit in answer.hits] == [BY_MEANING, FEW_WORDS]
-    assert answer.hits[1].components["final"] <= answer.hits[0].components["final"]
+    answer = world.ask(QUESTION, k=9, mode="tool", threshold=0.0)
+    assert answer.hits[0].text == BY_MEANING and answer.hits[0].components["meaning"] > 0
+    assert answer.hits[0].components["final"] == max(hit.components["final"] for hit in answer.hits)
+
+
+def test_an_order_that_is_named_is_kept(world: RecallWorld) -> None:
+    world.with_policy(languages="multi")
+    for text in (BY_MEANING, FEW_WORDS):
+        world.remember(text)
+    world.pump()
+    answer = world.ask(QUESTION, k=9, mode="tool", threshold=0.0, rerank="off")
+    assert answer.hits[0].text == FEW_WORDS and "meaning" not in answer.hits[0].components
 
 
 def test_without_vectors_words_decide_as_ever(world: RecallWorld) -> None:

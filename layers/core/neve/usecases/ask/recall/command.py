@@ -91,7 +91,7 @@ class ResolvedRequest:
     searched (docs/rules/recall.md#long-messages). ``plain``: its operators were given up
     (docs/rules/recall.md#query). ``understood``: False where the embedding model does not know the language
     (docs/rules/recall.md#languages); ``served``: False where neither it nor the keyword leg does. ``meaning_first``:
-    the encoder knows many languages, and few shared words say less than it (docs/rules/recall.md#encoders).
+    the encoder knows many languages, and similarity orders before words do (docs/rules/recall.md#encoders).
     ``rerank_named``: by the call or the policy, and not by default. ``where`` leaves out ``exclude_ids``; what the pack
     holds is not known yet."""
 

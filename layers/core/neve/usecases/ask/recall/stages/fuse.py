@@ -25,10 +25,9 @@ from neve.usecases.ask.recall.stages.rank_candidates import (
     Match,
     Ranked,
     rank_candidates,
-    with_few_words_behind,
     without_repeats,
 )
-from neve.usecases.ask.recall.stages.rerank import reranked, summaries_behind, with_what_memories_lend
+from neve.usecases.ask.recall.stages.rerank import by_meaning, reranked, summaries_behind, with_what_memories_lend
 
 FEW, MANY = 20, 1_500
 """*Measured*: among few passages the threshold says that one has to do with a message, among many something is always a
@@ -37,11 +36,6 @@ a similarity of 1 (docs/retrieval.md#what-has-nothing-to-do-with-the-user)."""
 SHARED_WORDS = 4
 """Words of a message that say what it is about, from which on a share of its terms says so too: of one or two words
 half are in anything."""
-
-
-HALF = 1 / 2
-"""*Measured* (docs/retrieval.md#many-languages): share of a question's terms from which on words say which candidate
-answers it, where the encoder knows many languages. What has fewer would bury what only the vector leg finds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +82,10 @@ def fuse(
     vector, not_near = _vector_leg(scores, gated, rows)
     lexical, not_by_words = _keyword_leg(request, scores, gated, rows, [*new, *_changed(not_near)])
     visible = {i: row for i, row in rows.items() if isinstance(row, RecallRow)}
-    few = {i: m for i, m in (lexical or {}).items() if request.meaning_first and vector and m.share <= HALF}
-    by_words = lexical if lexical is None else {i: m for i, m in lexical.items() if i not in few}
-    ranked = rank_candidates(scores, visible, by_words, vector)
-    ranked = with_few_words_behind(ranked, scores, visible, {i: m for i, m in few.items() if i not in (vector or {})})
-    if request.rerank != "off" and lexical is not None and gated.near is not None:
+    ranked = rank_candidates(scores, visible, lexical, vector)
+    if request.meaning_first and not request.rerank_named and lexical is not None and gated.near is not None:
+        ordered = by_meaning(ranked, gated.similarities)
+    elif request.rerank != "off" and lexical is not None and gated.near is not None:
         ordered = reading.deeper(reranked(request.vector_text, ranked, {c.item_id: c.score for c in gated.near}))
     else:
         ordered = with_what_memories_lend(ranked)

@@ -127,16 +127,6 @@ def rank_candidates(
     return sorted(ranked, key=lambda one: (-one.final, best[one.row.id], one.row.id))
 
 
-def with_few_words_behind(
-    ranked: list[Ranked], scores: CandidateScores, rows: Mapping[str, RecallRow], few: Mapping[str, Match]
-) -> list[Ranked]:
-    """Put candidates that have few of the query's words, and that only the keyword leg found, behind the others, with
-    the score of the last at most."""
-    last = min((one.final for one in ranked), default=1.0)
-    behind = rank_candidates(scores, rows, few, None) if few else []
-    return [*ranked, *(one.placed(final, {"final": final}) for one in behind for final in [min(one.final, last)])]
-
-
 def without_repeats(ranked: Sequence[Ranked]) -> tuple[list[Ranked], list[Ranked]]:
     """Return the best placed of rows with the same text, and of memories that matched by the same statement (a fact and
     the line that it was drawn from); and, apart, the others. An active row goes before one that is not: a user who

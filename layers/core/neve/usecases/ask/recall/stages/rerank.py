@@ -32,20 +32,46 @@ def reranked(question: str, ranked: Sequence[Ranked], cosines: Mapping[str, floa
     return sorted(again, key=lambda one: -one.final)
 
 
+SIMILARITY, WORDS = 0.8, 0.2
+"""*Measured* in eleven languages (docs/retrieval.md#many-languages)."""
+
+
+def by_meaning(ranked: Sequence[Ranked], similarities: Mapping[str, float]) -> list[Ranked]:
+    """Order the candidates where the encoder knows many languages, best first, without the memories that lend: by
+    similarity, and by the share of the query's terms. Ranks would raise whatever shares any word with the query above
+    what only the vector leg finds, and the other orders were measured in English. An utterance counts as much as a
+    memory made from it. ``similarities``: calibrated, of the whole vector leg."""
+    scores = {i.row.id: SIMILARITY * similarities.get(i.row.id, 0.0) + WORDS * _share_by_words(i) for i in ranked}
+    lending = _lending(ranked)
+    for memory, utterances in lending.items():
+        scores |= {identifier: max(scores[identifier], scores[memory]) for identifier in utterances}
+    standing = ((one, round(scores[one.row.id], SCORE_DIGITS)) for one in ranked if one.row.id not in lending)
+    again = [
+        one.placed(final, {"meaning": score, "final": final})
+        for one, score in standing
+        for final in [round(score * one.components["prior"], SCORE_DIGITS)]
+    ]
+    return sorted(again, key=lambda one: -one.final)
+
+
 def with_what_memories_lend(ranked: Sequence[Ranked]) -> list[Ranked]:
     """Raise utterances by the RRF of memories made from them: an utterance gets as much RRF as such a memory, before
     the priors. A memory lends, and stands among utterances, by the legs that found the passage that it is shown by: two
     legs that found two statements of one memory agree on neither. Ties keep their order."""
     if not any(one.row.utterance for one in ranked):
         return list(ranked)
-    lending = lenders(
-        {one.row.id: _made_from(one) for one in ranked if one.row.utterance is None},
-        {one.row.id: place for one in ranked if (place := _place(one))},
-    )
+    lending = _lending(ranked)
     lent = best_lent(lending, {one.row.id: _found_by(one) for one in ranked}, RRF_TERMS)
     standing = (one for one in ranked if one.row.id not in lending)
     raised = [_raised(one, lent[one.row.id]) if one.row.id in lent else _by_its_passage(one) for one in standing]
     return sorted(raised, key=lambda one: -one.final)
+
+
+def _lending(ranked: Sequence[Ranked]) -> dict[str, list[str]]:
+    return lenders(
+        {one.row.id: _made_from(one) for one in ranked if one.row.utterance is None},
+        {one.row.id: place for one in ranked if (place := _place(one))},
+    )
 
 
 def summaries_behind(ranked: Sequence[Ranked], ordered: Sequence[Ranked]) -> list[Ranked]:
