@@ -79,14 +79,14 @@ def test_e12_a_frozen_pack_keeps_its_bytes_and_every_prompt_tells_what_has_ended
     user: Person, controls: Controls
 ) -> None:
     controls.freeze(NOW)
-    row = user.remember("User is staying at the Harbour hotel.", valid_until=at(NOW + DAY))
+    row = user.remember("User is staying at the Harbour hotel.", kind="note", valid_until=at(NOW + DAY))
     user.put_document("/always-load/trip.md", "The trip goes to Rome.", valid_until=at(NOW + DAY))
     for n in range(35):
-        user.remember(f"Note number {n} about the trip.", kind="note")
+        user.remember(f"Note number {n} about the trip.")
     user.settle()
     user.open("s1")
     pack = user.pack_text("s1")
-    assert "Harbour" in pack and "Rome" in pack
+    assert "Harbour" in pack.splitlines()[-3] and "Rome" in pack, "behind those that are compared with their rows"
     assert "No longer holds" not in prompt_of(user, "s1", "Good morning, where do I sleep?")
     controls.freeze(NOW + DAY)
     for _ in range(2):
