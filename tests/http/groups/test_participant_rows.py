@@ -175,6 +175,29 @@ def test_e16_in_a_room_what_everybody_says_is_the_rooms(user: Person) -> None:
     assert all("audience" not in memory for memory in user.memories())
 
 
+@pytest.mark.live
+def test_e16_an_import_keeps_what_an_export_marks(user: Person) -> None:
+    user.open("group")
+    line = {"text": "Ben lives in Turku", "kind": "fact", "category": "PLACE", "session_id": "group"}
+    (memory,) = user.bring_in({**line, "about": ["ben"], "audience": "session"})
+    user.settle()
+    assert (user.memory(memory)["about"], user.memory(memory)["audience"]) == (["ben"], "session")
+    assert user.recalled("Who lives in Turku?", mode="tool") == []
+    assert user.recalled("Who lives in Turku?", mode="tool", session_id="group") == [memory]
+    raw = json.dumps({"text": "Ben lives in Turku", "audience": "session"}).encode()
+    problem = user.expect(422, "POST", "/memories/import", raw=raw)
+    assert problem["errors"][0]["field"].endswith("session_id")
+
+
+@pytest.mark.live
+def test_e16_memories_of_one_speaker_are_forgotten_by_the_filter(user: Person) -> None:
+    a_chat_of_two(user)
+    listed = user.expect(200, "POST", "/memories/forget", {"filters": {"about": ["ben"]}})
+    assert listed["count"] == len(user.memories(about="ben")) > 0
+    user.ended(user.expect(202, "POST", "/memories/forget", {"confirm": listed["confirm"]})["id"])
+    assert user.memories(about="ben") == [] and user.memories(about="ada")
+
+
 # --- sharing ------------------------------------------------------------------------------------
 
 

@@ -37,6 +37,7 @@ from neve.usecases.core.memories.candidates import candidate_rows
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from neve.usecases.tell.tools.remember import ToRemember, remember
 from neve.usecases.work.export.export_lines import export_lines
 from neve.usecases.work.librarian.gather import gather
 from neve.usecases.work.observe.observe_session import observe_session
@@ -272,3 +273,18 @@ def test_what_is_shared_is_written_once_whatever_fails(world: GroupWorld, fault:
     assert [item["content"] for item in log if item["type"] == "event"] == ["I live in Turku", "I like tea"]
     asked = {queue for queue, message in world.queue.sent if message.body.get("session") == theirs.session}
     assert asked == {QueueName.COMPACT}
+
+
+def test_what_a_model_remembers_among_several_is_told_there_unless_the_user_said_it(world: GroupWorld) -> None:
+    world.with_policy(write_tools="on")
+    world.join("s1", ANN, BEN)
+    world.speak("s1", ("a", "I drink tea"), ("b", "I drink coffee"))
+    said = {
+        seq: remember(world.user(), ToRemember(f"User drinks {what}", seq=seq), "s1").memory
+        for seq, what in ((1, "tea"), (2, "coffee"), (None, "water"))
+    }
+    assert {seq: (one.text, one.about, one.audience, one.provenance.by) for seq, one in said.items() if one} == {
+        1: ("User drinks tea", ("a",), None, "user_stated"),
+        2: ("Ben drinks coffee", ("b",), "session", "user_stated"),
+        None: ("User drinks water", (), "session", "assistant"),
+    }
