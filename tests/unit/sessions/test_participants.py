@@ -239,6 +239,26 @@ def test_a_fact_of_another_never_takes_the_place_of_the_users(world: GroupWorld)
     assert facts[1].text.startswith("Ben said") and facts[0].text.startswith("User said")
 
 
+@pytest.mark.parametrize(
+    ("who", "another"),
+    [
+        (ANN, False),
+        (Participant("ann", "Ann"), False),
+        (Participant("a", "Ann"), True),
+        (Participant("ann", "Ann", "somebody"), True),
+        (SHARING, True),
+    ],
+)
+def test_the_user_is_known_by_the_user_id_or_without_one_by_the_id(
+    world: GroupWorld, who: Participant, another: bool
+) -> None:
+    world.join("s1", who)
+    world.speak("s1", (who.id, "I live in Porto"), ("-", "Noted"))
+    log = world.rows.query(world.user().of_session("s1").keys.log, limit=9).items
+    said = [item.get("audience") for item in log if item["type"] == "event"]
+    assert said == (["session"] * 2 if another else [None] * 2)
+
+
 def test_a_participant_joins_and_is_never_another_user(world: GroupWorld) -> None:
     world.join("s1", ANN)
     world.join("s1", BEN)

@@ -45,10 +45,11 @@ def named_participant(session: SessionHead, participant: str | None, at: str) ->
 
 
 def is_another(session: SessionHead, user: str, participant: str | None) -> bool:
-    """Say whether a participant is not the user whose session it is. In a room everybody speaks for it."""
+    """Say whether a participant is not the user whose session it is: has another ``user_id`` or, without one, another
+    id. In a room everybody speaks for it."""
     if participant is None or session.room:
         return False
-    return all(one.user_id != user for one in session.participants if one.id == participant)
+    return all((one.user_id or one.id) != user for one in session.participants if one.id == participant)
 
 
 def others_from(session: SessionHead, user: str, new: Iterable[tuple[int, NewEvent]]) -> int:

@@ -17,7 +17,8 @@ class ParticipantBody(Body):
     id: Identifier = Field(description="By which events name them; unique in the session.")
     name: Name = Field(max_length=200, description="How prompts and memory call them.")
     user_id: Identifier | None = Field(
-        default=None, description="Their own user, where they have one; that of the path: the session is theirs."
+        default=None,
+        description="Their own user, where they have one; that of the path, or such an `id`: it is theirs.",
     )
     share: bool = Field(
         default=False, description="What they say from now on goes into the memory of their `user_id`, too."
