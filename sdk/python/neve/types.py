@@ -1870,7 +1870,7 @@ class ParticipantBody(TypedDict):
     name: str
     """How prompts and memory call them."""
     user_id: NotRequired[str]
-    """Their own user, where they have one; that of the path: the session is theirs."""
+    """Their own user, where they have one; that of the path, or such an `id`: it is theirs."""
     share: NotRequired[bool]
     """What they say from now on goes into the memory of their `user_id`, too."""
 

@@ -57,26 +57,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/events": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /**
-         * What has happened in the tenant's memory, at least once, in order per user, for 7 days.
-         * @description Ids and counts, no words. Ask with the `cursor` of the answer before: nothing is skipped, whoever writes meanwhile. A page may be short or empty where the filters let little through; its cursor goes on.
-         */
-        get: operations["readFeed"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/v1/health": {
         parameters: {
             query?: never;
@@ -1160,79 +1140,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/v1/webhooks": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** The tenant's webhooks, by their ids; ten at most. */
-        get: operations["listWebhooks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{webhook_id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** One webhook. */
-        get: operations["readWebhook"];
-        /**
-         * Have events sent to a URL, signed by the scheme of Standard Webhooks.
-         * @description Each event at least once, in order per user. What is not answered with 2xx within 10 s is sent again for 24 hours. A repeat changes nothing.
-         */
-        put: operations["putWebhook"];
-        post?: never;
-        /** Delete a webhook. What waits for it is not sent. */
-        delete: operations["deleteWebhook"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{webhook_id}/deliveries": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Its last 200 attempts of the last 7 days, newest first. */
-        get: operations["listDeliveries"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/v1/webhooks/{webhook_id}/test": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /** Send it an event of the type `webhook.test` now, and say what became of that. */
-        post: operations["testWebhook"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1287,12 +1194,14 @@ export interface components {
             compaction_job_id?: string;
             /** @description The session was not there before. */
             created: boolean;
+            degraded?: components["schemas"]["Degraded"];
             /** @description Parts that memory has no place for: kept as neutral events, or left out; `why` says which. */
             dropped: components["schemas"]["DroppedPart"][];
             last_seq: number;
             /** @description In the order of the request. */
             messages: components["schemas"]["MessageState"][];
             observation: components["schemas"]["Queued"];
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1310,7 +1219,9 @@ export interface components {
             compaction: components["schemas"]["Queued"];
             /** @description Its job, when one was queued. */
             compaction_job_id?: string;
+            degraded?: components["schemas"]["Degraded"];
             observation: components["schemas"]["Queued"];
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out of these events; absent when none were. */
             redacted?: {
                 [key: string]: number;
@@ -1325,14 +1236,8 @@ export interface components {
             seqs: number[];
         };
         ApproveBody: Record<string, never>;
-        AttemptOut: {
-            delivered: boolean;
-            duration_ms: number;
-            /** @description Left out where it arrived. */
-            failure?: components["schemas"]["DeliveryFailure"];
-            /** @description Left out where there was no answer. */
-            status?: number;
-        };
+        /** @constant */
+        Audience: "session";
         /** @description Further members are kept as they are. */
         BoundaryData: {
             /**
@@ -1422,10 +1327,14 @@ export interface components {
         };
         /** @description ``also_in`` is there where the text is another one. */
         ChangedView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
             /** @description Where else what it said before may still stand: at most 50 places, the log first. */
             also_in?: components["schemas"]["CopyView"][];
             /** @description Whether everything was looked at, and everything found is named. */
             also_in_complete?: boolean;
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             category?: string;
             confidence: number;
             created_at: string;
@@ -1434,6 +1343,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -1469,6 +1380,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -1718,6 +1631,16 @@ export interface components {
             session_id?: string;
             tags?: string[];
             text: string;
+            /**
+             * Format: date-time
+             * @description From when on it holds; default always.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when it holds, that moment not included; behind `valid_from`. Default always.
+             */
+            valid_until?: string;
         };
         CreateKeyBody: {
             label?: string;
@@ -1799,31 +1722,6 @@ export interface components {
             /** @description Pack versions that held it and went with it. */
             purged_packs: components["schemas"]["PackVersionRef"][];
         };
-        DeliveriesOut: {
-            deliveries: components["schemas"]["DeliveryOut"][];
-        };
-        /** @enum {string} */
-        DeliveryFailure: "status" | "timeout" | "name" | "address" | "connection" | "tls" | "resting";
-        DeliveryOut: {
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
-             */
-            at: string;
-            attempt: number;
-            duration_ms: number;
-            event_id: string;
-            /** @description `webhook.test` of a test. */
-            event_type: string;
-            /** @description Left out where it arrived. */
-            failure?: components["schemas"]["DeliveryFailure"];
-            /** @description `failed`: it is tried again. `given_up`: it is not, after 24 hours. `disabled`: the receiver wants nothing more. */
-            outcome: components["schemas"]["DeliveryOutcome"];
-            /** @description Left out where there was no answer. */
-            status?: number;
-        };
-        /** @enum {string} */
-        DeliveryOutcome: "delivered" | "failed" | "given_up" | "disabled";
         DocumentHeadView: {
             always_include: boolean;
             /** @description Of the text in UTF-8. Not of an artifact. */
@@ -1836,6 +1734,8 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1864,6 +1764,8 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
+            valid_from?: string;
+            valid_until?: string;
         };
         DocumentPage: {
             /** @description By path, without their texts. */
@@ -1887,6 +1789,8 @@ export interface components {
             extracted_at?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             /** @description Stays when the document moves. An artifact has none. */
             id?: string;
             importance: number;
@@ -1916,6 +1820,8 @@ export interface components {
             tokens: number;
             /** @description When `rev` last moved. */
             updated_at?: string;
+            valid_from?: string;
+            valid_until?: string;
         };
         DrainBody: {
             /** @description Only this user; all users of the tenant when absent. */
@@ -1974,6 +1880,8 @@ export interface components {
             /** @description A compaction has summarised it. */
             archived: boolean;
             artifact_path?: string;
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             client_id?: string;
             /** @description Text, or blocks. Images and texts that Neve holds are named by `upload_id`, which a new event may use again. */
             content: string | {
@@ -1994,6 +1902,8 @@ export interface components {
             };
             name?: string;
             original_tokens: number;
+            /** @description Who of the session's participants said it. */
+            participant?: string;
             pruned: boolean;
             /** @description It was taken back: no prompt shows it and no recall finds it. */
             retracted: boolean;
@@ -2051,8 +1961,12 @@ export interface components {
             text: string;
             /** @description Of the new one. */
             to: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
-        /** @description A field that is absent is as it was. */
+        /** @description A field that is absent is as it was, but for the times between which the old one held. */
         EvolveMemoryBody: {
             category?: components["schemas"]["Category"];
             importance?: number;
@@ -2062,6 +1976,16 @@ export interface components {
             tags?: string[];
             /** @description What holds now. */
             text: string;
+            /**
+             * Format: date-time
+             * @description From when on the new one holds; default always.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description Until when the new one holds; default always.
+             */
+            valid_until?: string;
         };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
@@ -2073,6 +1997,10 @@ export interface components {
         };
         /** @description The row of a fact, and why it is kept as it is. `reinforced`: it was there already. */
         FactView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             category?: string;
             confidence: number;
             created_at: string;
@@ -2084,6 +2012,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2120,17 +2050,10 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
-        };
-        FeedOut: {
-            /** @description Where the next call goes on, also when there is nothing more by now. */
-            cursor: string;
-            events: components["schemas"]["OutgoingEventOut"][];
-            /** @description Events behind `after` were removed before this call, or may have been: they are kept for 7 days. */
-            missed: boolean;
-            /** @description There is something behind it already. */
-            more: boolean;
         };
         FieldProblem: {
             /** @description Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`. */
@@ -2141,6 +2064,8 @@ export interface components {
         /** @enum {string} */
         FilingAction: "create" | "update" | "append" | "move";
         FiltersBody: {
+            /** @description Said by any of these participants. No document was. */
+            about?: string[];
             /**
              * Format: date-time
              * @description Observed at this time or later.
@@ -2289,6 +2214,8 @@ export interface components {
             embedder: components["schemas"]["EmbedderOut"];
             index: components["schemas"]["IndexOut"];
             languages: components["schemas"]["LanguagesOut"];
+            /** @description The encoder of tenants whose policy says `languages: multi`; it is loaded when the first of them needs it. Absent where the stage's own serves them. */
+            multi?: components["schemas"]["EmbedderOut"];
             /** @description Who observes: a language model, or `extractive` rules. */
             observer: string;
             status: components["schemas"]["HealthStatus"];
@@ -2331,6 +2258,8 @@ export interface components {
             trust: components["schemas"]["Trust"];
         };
         HitView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
             /** @description Of a memory, in mode `tool`: up to three other statements of it that hold terms of the query. */
             also?: components["schemas"]["FurtherStatementView"][];
             category?: string;
@@ -2385,6 +2314,9 @@ export interface components {
         /** @enum {string} */
         ImagesShown: "all" | "recent" | "none";
         ImportLine: {
+            about?: string[];
+            /** @description `session`: told in its `session_id` alone. */
+            audience?: components["schemas"]["Audience"];
             category?: components["schemas"]["Category"];
             /**
              * @description Kept to six places.
@@ -2449,6 +2381,16 @@ export interface components {
              * @constant
              */
             type?: "memory";
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            valid_from?: string;
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            valid_until?: string;
             written_by?: components["schemas"]["WrittenBy"];
         };
         ImportView: {
@@ -2461,7 +2403,7 @@ export interface components {
             next_line?: number;
             /** @description Lines that were not accepted; the others were. */
             rejected: components["schemas"]["RejectedLineView"][];
-            /** @description Ids of facts that another memory here states word for word. */
+            /** @description Ids of facts that another memory here states, in these words or others. */
             repeated: string[];
             /** @description Lines of an export that are no memories, by type. */
             skipped: {
@@ -2498,11 +2440,12 @@ export interface components {
         };
         JobOut: {
             created_at: string;
-            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer. */
+            /** @description Of a pass that has not ended: `extract:queued` while the language model gives no answer; of a call that asks for one: `observer:language`. */
             degraded?: components["schemas"]["Degraded"];
             finished_at?: string;
             id: string;
             kind: string;
+            other_language?: components["schemas"]["OtherLanguage"];
             /** @description What was done, or why nothing was. */
             result?: {
                 [key: string]: unknown;
@@ -2559,6 +2502,8 @@ export interface components {
             /** @description The document's name, or the memory's beginning. */
             title: string;
         };
+        /** @enum {string} */
+        Languages: "en" | "multi";
         /** @description ISO 639-1 codes; `*` is any. */
         LanguagesOut: {
             /** @description Whose meaning the embedder knows. */
@@ -2620,6 +2565,8 @@ export interface components {
          *     `path_prefix`.
          */
         MemoryFilters: {
+            /** @description Said by any of these participants. */
+            about?: string[];
             /**
              * Format: date-time
              * @description Observed at this time or later.
@@ -2676,6 +2623,10 @@ export interface components {
         /** @enum {string} */
         MemoryStatusChange: "active" | "resolved" | "archived";
         MemoryView: {
+            /** @description The participants of its session who said it. */
+            about?: string[];
+            /** @description `session`: no other session is told of it. */
+            audience?: components["schemas"]["Audience"];
             category?: string;
             confidence: number;
             created_at: string;
@@ -2684,6 +2635,8 @@ export interface components {
             emotional_tone?: string;
             fingerprint: string;
             group?: string;
+            /** @description Whether now is between the two: what does not hold is neither packed nor recalled. */
+            holds: boolean;
             id: string;
             importance: number;
             judged?: components["schemas"]["JudgedView"];
@@ -2719,6 +2672,8 @@ export interface components {
             tier: string;
             time_of_day?: string;
             tokens: number;
+            valid_from?: string;
+            valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
         };
@@ -2745,6 +2700,8 @@ export interface components {
             };
             /** @description The speaker. White space, line breaks included, becomes single spaces. */
             name?: string;
+            /** @description Who of the session's `participants` said it. */
+            participant?: string;
         };
         /** @enum {string} */
         MessageFormat: "anthropic" | "openai" | "openai_responses" | "ai_sdk";
@@ -2767,6 +2724,10 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Of the session, when it is new. */
+            participants?: components["schemas"]["ParticipantBody"][];
+            /** @description Of the session, when it is new. */
+            room?: boolean;
             /** @description Of the session, when it is new. */
             title?: string;
             /** @description Of the session, when it is new. */
@@ -2896,34 +2857,19 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Who speaks beside an assistant; sent again, they join those who are there. What others than the user of the path say is told in no other session. */
+            participants?: components["schemas"]["ParticipantBody"][];
+            /** @description The user of the path is no person but a room: what is said in it is the room's. */
+            room?: boolean;
             /** @description Repeat a call with the same id for the same session. */
             session_id?: string;
             title?: string;
             user_meta?: components["schemas"]["UserMeta"];
         };
+        /** @description How many of the user's messages are not observed, because the observer does not know their language: `observer:language`. Search finds them all the same. */
+        OtherLanguage: number;
         /** @enum {string} */
         Outcome: "SUCCESS" | "PARTIAL" | "INTERRUPTED";
-        OutgoingEventOut: {
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
-             */
-            at: string;
-            /** @description Ids and counts, by type: docs/rules/events.md#types. */
-            data: {
-                [key: string]: unknown;
-            };
-            /** @description The same in every repeat. */
-            id: string;
-            /** @description The id of what changed: a memory, a session, a job, a proposal. */
-            subject: string;
-            tenant: string;
-            type: components["schemas"]["OutgoingType"];
-            /** @description Left out where it is about the tenant as a whole. */
-            user_id?: string;
-        };
-        /** @enum {string} */
-        OutgoingType: "memory.written" | "memory.superseded" | "memory.forgotten" | "pack.version" | "reflection.done" | "session.extracted" | "erasure.done" | "export.done" | "job.failed" | "inbox.waiting";
         PackChangeOut: {
             at: string;
             /** @description Tokens that were written because of it. */
@@ -3019,6 +2965,25 @@ export interface components {
         };
         /** @description `is_error` alone does not say which one: there may be no such document. */
         PageOrMistake: components["schemas"]["ReadDocumentView"] | components["schemas"]["MistakeView"];
+        ParticipantBody: {
+            /** @description By which events name them; unique in the session. */
+            id: string;
+            /** @description How prompts and memory call them. */
+            name: string;
+            /**
+             * @description What they say from now on goes into the memory of their `user_id`, too.
+             * @default false
+             */
+            share?: boolean;
+            /** @description Their own user, where they have one; that of the path, or such an `id`: it is theirs. */
+            user_id?: string;
+        };
+        ParticipantOut: {
+            id: string;
+            name: string;
+            share: boolean;
+            user_id?: string;
+        };
         PassageLine: {
             /** @description A position in the log. */
             seq_from?: number;
@@ -3079,6 +3044,8 @@ export interface components {
             chat_model?: string;
             compaction_trigger?: number;
             global_budget?: number;
+            /** @default en */
+            languages?: components["schemas"]["Languages"];
             local_rows_budget?: number;
             /** @default 10000 */
             manual_search_budget_ms?: number;
@@ -3155,6 +3122,8 @@ export interface components {
             policy: {
                 [key: string]: unknown;
             };
+            /** @description The job that makes every vector anew because `languages` changed; until it is absent, recall works by keyword only. */
+            reindex_job?: string;
             /** @description For `If-Match`. */
             rev: number;
         };
@@ -3322,6 +3291,10 @@ export interface components {
             tags?: string[];
             /** @description Required for a new document. */
             text?: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
         /** @enum {string} */
         Queued: "queued" | "none";
@@ -3365,6 +3338,11 @@ export interface components {
             tokens?: number;
         };
         RecallBody: {
+            /**
+             * Format: date-time
+             * @description What was in force then, and said by then; default what holds now.
+             */
+            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3415,6 +3393,8 @@ export interface components {
             recalls: components["schemas"]["RecallRecordView"][];
         };
         RecallRecordView: {
+            /** @description The time that was asked about, where one was named. */
+            as_of?: string;
             at: string;
             budget_ms: number;
             degraded: components["schemas"]["Degraded"];
@@ -3673,6 +3653,11 @@ export interface components {
         SaidBy: "user_stated" | "user_confirmed" | "human_edit" | "assistant" | "tool";
         /** @description A search, from a session that may be named elsewhere. */
         SearchBody: {
+            /**
+             * Format: date-time
+             * @description What was in force then, and said by then; default what holds now.
+             */
+            as_of?: string;
             /** @description 0 or less: overrun from the start. */
             budget_ms?: number;
             /** @default false */
@@ -3780,6 +3765,10 @@ export interface components {
             /** @description What the caller said of it when it was ended. */
             outcome?: string;
             pack_version?: number;
+            /** @description Absent without any. */
+            participants?: components["schemas"]["ParticipantOut"][];
+            /** @constant */
+            room?: true;
             started_at: string;
             status: components["schemas"]["SessionStatus"];
             suggested_continuation?: string;
@@ -3847,11 +3836,13 @@ export interface components {
         StatsOut: {
             /** @description False: there is more than one call can count. Every number of rows is the least then. */
             complete: boolean;
+            degraded?: components["schemas"]["Degraded"];
             embeddings: components["schemas"]["EmbeddingsOut"];
             episodic: components["schemas"]["TierOut"];
             memories: components["schemas"]["MemoriesOut"];
             /** @description Over all sessions and memories of the user. */
             memory_lag: components["schemas"]["MemoryLagOut"];
+            other_language?: components["schemas"]["OtherLanguage"];
             prompt_cache: components["schemas"]["PromptCacheOut"];
             /** @description Days with reports, oldest first. */
             prompt_cache_days: components["schemas"]["PromptDayOut"][];
@@ -4088,8 +4079,11 @@ export interface components {
         /** @enum {string} */
         Trigger: "initial" | "reflection" | "horizon";
         /** @enum {string} */
-        TroubleKind: "failing" | "full" | "damaged";
+        TroubleKind: "failing" | "full" | "damaged" | "language";
         TroubleOut: {
+            /** @description Of `language`: how many messages, since this trouble stands. */
+            count?: number;
+            /** @description `language`: messages of users are in languages that the `observer` does not know; the service is well. */
             kind: components["schemas"]["TroubleKind"];
             reason: string;
             /**
@@ -4123,8 +4117,12 @@ export interface components {
             metadata?: {
                 [key: string]: string;
             };
+            /** @description Of the session, when it is new. */
+            participants?: components["schemas"]["ParticipantBody"][];
             /** @description The body of `recall`, from this session. */
             recall?: components["schemas"]["SearchBody"];
+            /** @description Of the session, when it is new. */
+            room?: boolean;
             /** @description Of the session, when it is new. */
             title?: string;
             /** @description Of the session, when it is new. */
@@ -4169,6 +4167,10 @@ export interface components {
             status?: components["schemas"]["MemoryStatusChange"];
             tags?: string[];
             text?: string;
+            /** @description From when on it holds. Empty: always. */
+            valid_from?: string | unknown | unknown;
+            /** @description Until when it holds. Empty: always. */
+            valid_until?: string | unknown | unknown;
         };
         UploadBody: {
             media_type: components["schemas"]["UploadType"];
@@ -4237,44 +4239,6 @@ export interface components {
             /** @description Newest first, each as it was at its rev, without its text. */
             versions: components["schemas"]["DocumentHeadView"][];
         };
-        WebhookBody: {
-            /** @description `text`: events about a memory that is there bring its text in `data.text`. */
-            include?: components["schemas"]["WebhookText"];
-            /** @description `whsec_` and the base64 of 24 to 64 bytes. Left out: the one that there is stays, and a new webhook is given one. For 24 h behind a change the one before signs, too. */
-            secret?: string;
-            /** @description Which events it is sent. */
-            types: components["schemas"]["OutgoingType"][];
-            /** @description `https://` and a host with public addresses alone. Redirects are not followed. */
-            url: string;
-        };
-        WebhookOut: {
-            /**
-             * Format: date-time
-             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
-             */
-            created_at: string;
-            /**
-             * Format: date-time
-             * @description Since when it is sent nothing, because the receiver answered 410. `PUT` it to go on.
-             */
-            disabled_at?: string;
-            id: string;
-            include?: components["schemas"]["WebhookText"];
-            /**
-             * Format: date-time
-             * @description Until then the secret before signs, too.
-             */
-            rotating_until?: string;
-            /** @description The one that Neve made, in the answer that made it alone. */
-            secret?: string;
-            types: components["schemas"]["OutgoingType"][];
-            url: string;
-        };
-        WebhooksOut: {
-            webhooks: components["schemas"]["WebhookOut"][];
-        };
-        /** @constant */
-        WebhookText: "text";
         /** @enum {string} */
         WriteTools: "off" | "propose" | "on";
         /** @constant */
@@ -4294,17 +4258,6 @@ export interface components {
         };
         /** @description `conflict`: Another write came first; `client_id_conflict`: The client_id was used for other content; `retracted`: The client_id is that of a deleted event; `idempotency_in_progress`: The first call with this Idempotency-Key is still running; `erasing`: The user is being erased. */
         "conflict.client_id_conflict.retracted.idempotency_in_progress.erasing": {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `conflict`: Another write came first; `idempotency_in_progress`: The first call with this Idempotency-Key is still running. */
-        "conflict.idempotency_in_progress": {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4358,17 +4311,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `conflict`: Another write came first; `idempotency_in_progress`: The first call with this Idempotency-Key is still running; `too_many_webhooks`: Ten webhooks are there already. */
-        "conflict.idempotency_in_progress.too_many_webhooks": {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
         /** @description `forbidden`: The API key or token lacks the scope for this call. */
         forbidden: {
             headers: {
@@ -4392,17 +4334,6 @@ export interface components {
         /** @description `head_too_large`: The request line and the headers are larger than 10,240 bytes. */
         head_too_large: {
             headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
-        /** @description `idempotency_in_progress`: The first call with this Idempotency-Key is still running. */
-        idempotency_in_progress: {
-            headers: {
-                "Retry-After": components["headers"]["Retry-After"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -4702,16 +4633,6 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
-        /** @description `webhook_not_found`: There is no such webhook. */
-        webhook_not_found: {
-            headers: {
-                "X-Request-Id": components["headers"]["X-Request-Id"];
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": components["schemas"]["Problem"];
-            };
-        };
     };
     parameters: never;
     requestBodies: never;
@@ -4731,7 +4652,7 @@ export type AppendBody = components['schemas']['AppendBody'];
 export type AppendedMessagesOut = components['schemas']['AppendedMessagesOut'];
 export type AppendedOut = components['schemas']['AppendedOut'];
 export type ApproveBody = components['schemas']['ApproveBody'];
-export type AttemptOut = components['schemas']['AttemptOut'];
+export type Audience = components['schemas']['Audience'];
 export type BoundaryData = components['schemas']['BoundaryData'];
 export type BoundaryEvent = components['schemas']['BoundaryEvent'];
 export type BoundaryKind = components['schemas']['BoundaryKind'];
@@ -4772,10 +4693,6 @@ export type CustomBudget = components['schemas']['CustomBudget'];
 export type Degraded = components['schemas']['Degraded'];
 export type DeletedDocumentsView = components['schemas']['DeletedDocumentsView'];
 export type DeletedView = components['schemas']['DeletedView'];
-export type DeliveriesOut = components['schemas']['DeliveriesOut'];
-export type DeliveryFailure = components['schemas']['DeliveryFailure'];
-export type DeliveryOut = components['schemas']['DeliveryOut'];
-export type DeliveryOutcome = components['schemas']['DeliveryOutcome'];
 export type DocumentHeadView = components['schemas']['DocumentHeadView'];
 export type DocumentPage = components['schemas']['DocumentPage'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
@@ -4799,7 +4716,6 @@ export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
 export type FactView = components['schemas']['FactView'];
-export type FeedOut = components['schemas']['FeedOut'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FilingAction = components['schemas']['FilingAction'];
 export type FiltersBody = components['schemas']['FiltersBody'];
@@ -4841,6 +4757,7 @@ export type KeyPage = components['schemas']['KeyPage'];
 export type KeyScope = components['schemas']['KeyScope'];
 export type KnowledgeOrMistake = components['schemas']['KnowledgeOrMistake'];
 export type KnowledgeView = components['schemas']['KnowledgeView'];
+export type Languages = components['schemas']['Languages'];
 export type LanguagesOut = components['schemas']['LanguagesOut'];
 export type LayerEntry = components['schemas']['LayerEntry'];
 export type Leg = components['schemas']['Leg'];
@@ -4873,9 +4790,8 @@ export type NeutralEvent = components['schemas']['NeutralEvent'];
 export type ObserveBody = components['schemas']['ObserveBody'];
 export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
+export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
-export type OutgoingEventOut = components['schemas']['OutgoingEventOut'];
-export type OutgoingType = components['schemas']['OutgoingType'];
 export type PackChangeOut = components['schemas']['PackChangeOut'];
 export type PackChangesOut = components['schemas']['PackChangesOut'];
 export type PackDiffOut = components['schemas']['PackDiffOut'];
@@ -4889,6 +4805,8 @@ export type PackVersionOut = components['schemas']['PackVersionOut'];
 export type PackVersionRef = components['schemas']['PackVersionRef'];
 export type PackVersions = components['schemas']['PackVersions'];
 export type PageOrMistake = components['schemas']['PageOrMistake'];
+export type ParticipantBody = components['schemas']['ParticipantBody'];
+export type ParticipantOut = components['schemas']['ParticipantOut'];
 export type PassageLine = components['schemas']['PassageLine'];
 export type PassageView = components['schemas']['PassageView'];
 export type PiiAction = components['schemas']['PiiAction'];
@@ -5013,24 +4931,17 @@ export type UserStage = components['schemas']['UserStage'];
 export type UserTokenScope = components['schemas']['UserTokenScope'];
 export type Verbosity = components['schemas']['Verbosity'];
 export type VersionPage = components['schemas']['VersionPage'];
-export type WebhookBody = components['schemas']['WebhookBody'];
-export type WebhookOut = components['schemas']['WebhookOut'];
-export type WebhooksOut = components['schemas']['WebhooksOut'];
-export type WebhookText = components['schemas']['WebhookText'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
 export type ResponseConflictClientIdConflictRetractedIdempotencyInProgressErasing = components['responses']['conflict.client_id_conflict.retracted.idempotency_in_progress.erasing'];
-export type ResponseConflictIdempotencyInProgress = components['responses']['conflict.idempotency_in_progress'];
 export type ResponseConflictIdempotencyInProgressErasing = components['responses']['conflict.idempotency_in_progress.erasing'];
 export type ResponseConflictIdempotencyInProgressLastAdminKey = components['responses']['conflict.idempotency_in_progress.last_admin_key'];
 export type ResponseConflictIdempotencyInProgressStaticPrefixVersion = components['responses']['conflict.idempotency_in_progress.static_prefix_version'];
 export type ResponseConflictIdempotencyInProgressTooManyKeys = components['responses']['conflict.idempotency_in_progress.too_many_keys'];
-export type ResponseConflictIdempotencyInProgressTooManyWebhooks = components['responses']['conflict.idempotency_in_progress.too_many_webhooks'];
 export type ResponseForbidden = components['responses']['forbidden'];
 export type ResponseForbiddenWriteToolsOff = components['responses']['forbidden.write_tools_off'];
 export type ResponseHeadTooLarge = components['responses']['head_too_large'];
-export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseInternal = components['responses']['internal'];
 export type ResponseJobNotFound = components['responses']['job_not_found'];
 export type ResponseKeyNotFound = components['responses']['key_not_found'];
@@ -5060,7 +4971,6 @@ export type ResponseValidationFailedBudgetInfeasibleProfileMismatchIdempotencyMi
 export type ResponseValidationFailedIdempotencyMismatch = components['responses']['validation_failed.idempotency_mismatch'];
 export type ResponseValidationFailedInvalidPolicyIdempotencyMismatch = components['responses']['validation_failed.invalid_policy.idempotency_mismatch'];
 export type ResponseValidationFailedPiiBlockedIdempotencyMismatch = components['responses']['validation_failed.pii_blocked.idempotency_mismatch'];
-export type ResponseWebhookNotFound = components['responses']['webhook_not_found'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderXNeveDegraded = components['headers']['X-Neve-Degraded'];
 export type HeaderXRequestId = components['headers']['X-Request-Id'];
@@ -5195,44 +5105,6 @@ export interface operations {
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    readFeed: {
-        parameters: {
-            query?: {
-                /** @description The `cursor` of the answer before; without it from the oldest event that is kept. */
-                after?: string;
-                /** @description Rows of a page. */
-                limit?: number;
-                /** @description Only these, with commas between them. */
-                types?: string;
-                user_id?: string;
-            };
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description Events, oldest first. */
-            200: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["FeedOut"];
-                };
-            };
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];
@@ -6386,6 +6258,10 @@ export interface operations {
     listMemories: {
         parameters: {
             query?: {
+                /** @description Said by this participant of its session. */
+                about?: string;
+                /** @description What was in force then, whatever its status is now. */
+                as_of?: string;
                 category?: components["schemas"]["Category"];
                 /** @description The `next_cursor` of the page before. */
                 cursor?: string;
@@ -8085,226 +7961,6 @@ export interface operations {
             404: components["responses"]["user_not_found.session_not_found.pack_version_not_found.prompt_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed.idempotency_mismatch"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    listWebhooks: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The webhooks, without their secrets. */
-            200: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhooksOut"];
-                };
-            };
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    readWebhook: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The webhook, without its secret. */
-            200: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookOut"];
-                };
-            };
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["webhook_not_found"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    putWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody: {
-            content: {
-                "application/json": components["schemas"]["WebhookBody"];
-            };
-        };
-        responses: {
-            /** @description What it is from now on. */
-            200: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookOut"];
-                };
-            };
-            /** @description The new webhook, with the secret where Neve made it. */
-            201: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["WebhookOut"];
-                };
-            };
-            400: components["responses"]["malformed_json"];
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            409: components["responses"]["conflict.idempotency_in_progress.too_many_webhooks"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed.idempotency_mismatch"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    deleteWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description It is gone. */
-            204: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content?: never;
-            };
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["webhook_not_found"];
-            409: components["responses"]["conflict.idempotency_in_progress"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed.idempotency_mismatch"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    listDeliveries: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description The attempts. */
-            200: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["DeliveriesOut"];
-                };
-            };
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["webhook_not_found"];
-            413: components["responses"]["payload_too_large"];
-            422: components["responses"]["validation_failed"];
-            429: components["responses"]["throttled"];
-            431: components["responses"]["head_too_large"];
-            500: components["responses"]["internal"];
-            503: components["responses"]["store_unavailable"];
-        };
-    };
-    testWebhook: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
-                "Idempotency-Key"?: string;
-            };
-            path: {
-                webhook_id: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: never;
-        responses: {
-            /** @description One attempt, whether or not it arrived. */
-            200: {
-                headers: {
-                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
-                    "X-Request-Id": components["headers"]["X-Request-Id"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["AttemptOut"];
-                };
-            };
-            401: components["responses"]["unauthorized.token_expired"];
-            403: components["responses"]["forbidden"];
-            404: components["responses"]["webhook_not_found"];
-            409: components["responses"]["idempotency_in_progress"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
             429: components["responses"]["throttled"];
