@@ -18,6 +18,8 @@ from neve.domain.same.vocabulary import (
     AGENTS,
     ANTONYMS,
     DAYS,
+    DEGREES,
+    DEICTIC,
     GROUPS,
     IRREGULAR,
     KIN,
@@ -30,7 +32,7 @@ from neve.domain.same.vocabulary import (
     words,
 )
 from neve.domain.terms import stem
-from neve.domain.words import fold, without_accents
+from neve.domain.words import fold, is_emoji, without_accents
 
 CACHED = 4_096
 """*Chosen*: the same facts are compared with pass after pass."""
@@ -55,9 +57,12 @@ _DATES = re.compile(
 _CLOCK = re.compile(r"\b(\d{1,2})(?::(\d\d))? ?(?:([ap])\.?m\b\.?|o'?clock\b)|\b(\d{1,2}):(\d\d)\b")
 _BEFORE_A_UNIT = re.compile(r"(?<=\d)(?=[a-z])")
 _BRITISH = re.compile(r"\b(fav|col|flav|neighb|hon|hum|behavi|lab)our", re.IGNORECASE)
+_MONEY = {"€": "euro", "$": "dollar", "£": "pound", "¥": "yen"}
 _POSSESSIVE = re.compile(r"'s\b", re.IGNORECASE)
 _GOT = re.compile(r"(?:\b(?:have|has)|'ve|'s) got\b")
-_WORD = re.compile(r"~\w+|\d+(?:[.,:-]\d+)*|[^\W_]+(?:'[^\W_]+)?|[^\s\w]")
+_WORD = re.compile(
+    r"~\w+|\d+(?:[.,:-]\d+)*|[^\W_]+(?:\+\+|#)|[^\W_]+(?:[@/._\\#+&][^\W_]+)+|[^\W_]+(?:'[^\W_]+)?|[^\s\w]"
+)
 
 # --- what it says of what it tells --------------------------------------------------------------
 
@@ -67,7 +72,7 @@ _NEGATION = re.compile(
 )
 _NO = re.compile(r"not|no|never|none|nobody|nothing|neither|nor|cannot|\w+n't")
 _CLAUSES = re.compile(r"[,;:](?!\d)|\bbut\b|\bthough\b|\balthough\b|\bbecause\b|\bwhile\b|\bso that\b|\s[-–—]\s")
-_JOINED = re.compile(r"\b(?:and|or|while)\b|[,;](?!\d)")
+_JOINED = re.compile(r"\b(?:and|or|while|but|though|although|whereas|because|so)\b|[,;](?!\d)")
 _RELATIVES = KIN | {word for group in GROUPS if group[0] in KIN for word in group}
 _SOMEBODY = rf"(?:i|user|we|they|he|she|who|and|has|have|had|'ve|{'|'.join(sorted(_RELATIVES))})"
 _PAST_FORMS = "|".join(sorted(form for form in IRREGULAR if form not in ("was", "were")))
@@ -90,7 +95,7 @@ _PLACES = words("in at near around by for on to from into with of")
 _BEFORE_A_SUBJECT = words(", ; : and or but that which who where what when how because if while as than with")
 _TURNS = words("off against without except")
 """Words that turn a statement round by themselves."""
-_ALWAYS_ROLES = words("than before after until since against without except")
+_ALWAYS_ROLES = words("about unless if than before after until since against without except")
 
 _HEADS: dict[str, str] = {}
 for _group in GROUPS:
@@ -186,7 +191,7 @@ def meaning_of(text: str) -> Meaning:
     days = [day for part in _MEANS.findall(plain) for day in _DAY.findall(part)]
     if len(text) <= LONGEST and language_of(_POSSESSIVE.sub("", said)) == ENGLISH:
         found = _meaning(who, _MEANS.sub(" ", plain), days, names)
-        if found.terms:
+        if len(found.terms) > 1 or (found.terms and DEICTIC.isdisjoint(_WORD.findall(plain))):
             return found
     exact = " ".join(word for word in _WORD.findall(plain) if word not in ".!")
     return Meaning(who, exact=exact, figures=frozenset(days), names=names)
@@ -224,6 +229,8 @@ def _meaning(who: str, plain: str, days: Sequence[str], names: frozenset[str]) -
 
 def _one_wording(plain: str) -> tuple[str, bool]:
     """Write phrases, dates and times of the day in one way, and say whether it is told as past."""
+    for sign, name in _MONEY.items():
+        plain = plain.replace(sign, f" {name} ")
     plain = _GOT.sub(" has", one_spelling(plain))
     plain = _BEFORE_A_UNIT.sub(" ", _CLOCK.sub(_time, _DATES.sub(_date, plain)))
     past = _PAST.search(plain) is not None
@@ -262,7 +269,7 @@ def _time(found: re.Match[str]) -> str:
 
 def _terms(clause: str) -> Iterator[str]:
     """Give the terms of a clause in order, each with the role that the word before it gives it."""
-    said = _WORD.findall(clause)
+    said, denied = _WORD.findall(clause), _NEGATION.search(clause) is not None
     roles = {ROLES[word] for word in said if word in ROLES} & ({"from", "to"} | _ALWAYS_ROLES)
     told = _ALWAYS_ROLES | ({"from", "to"} if {"from", "to"} <= roles else set())
     role = ""
@@ -274,9 +281,13 @@ def _terms(clause: str) -> Iterator[str]:
         if role == "than" and bare in ("i", "me", "user"):
             yield "than user"
             role = ""
-        elif word.startswith("~"):
+        elif word.startswith("~") or is_emoji(word):
             yield word
-        elif bare[:1].isalnum() and bare not in WITHOUT_MEANING and not _NO.fullmatch(word):
+        elif (
+            bare[:1].isalnum()
+            and not _NO.fullmatch(word)
+            and (bare not in WITHOUT_MEANING or (denied and bare in DEGREES))
+        ):
             owns = word.endswith("'s") or (n > 1 and said[n - 1] == "of" and _head(said[n - 2]) in KIN)
             yield " ".join(part for part in (role, "of" if owns else "", _head(bare)) if part)
             role = ""
@@ -324,6 +335,8 @@ def _order(plain: str, terms: list[str]) -> tuple[str, ...]:
         if bare in ("me", "us", "user") and bare == word:
             if people and before not in _BEFORE_A_SUBJECT:
                 people.append("to user")
+        elif before == "to" and _may_be_a_name(bare, after):
+            people.append(f"to {_head(bare)}")
         elif (_may_be_a_name(bare, after) and before not in _PLACES) or (
             _head(bare) in KIN and not _may_be_a_name(after, "")
         ):
@@ -332,7 +345,8 @@ def _order(plain: str, terms: list[str]) -> tuple[str, ...]:
         return ()
     if _IS.search(plain) and len(people) == 2 and "that" not in said:
         return ("to user",) if "to user" in people else ()
-    return tuple(people)
+    placed = [one for one in people if one.startswith("to ") and one != "to user"]
+    return (*(one for one in people if one not in placed), *sorted(placed))
 
 
 def _names(said: str) -> Iterator[str]:

@@ -12,15 +12,17 @@ def words(text: str) -> frozenset[str]:
 
 
 _WITHOUT_MEANING = """
-a an the this that these those it its there here as such so which what when where who whom whose why how if then
-i me my mine myself we us our ours you your they them their theirs themselves user users am is are was were be been
-being isn aren wasn weren do does did doing have has had having get gets got getting gotten go goes going went
-own owns owned and or but also just really very quite absolutely truly definitely certainly strongly deeply especially
-particularly extremely totally actually currently presently now nowadays still already yet please always much lot lots
-bit kind sort
-any all both each of to for in on at by with about from into onto through via around within during can could able seem
-seems would name names named call called calls thing things something someone person people everything one ones way
+a an the this that these those its as such so which what when where who whom whose why how if then i me my mine myself
+we us our ours you your they them their theirs themselves user users am is are was were be been being isn aren wasn
+weren do does did doing have has had having got own owns owned and or but also just really very quite absolutely truly
+definitely certainly strongly deeply especially particularly extremely totally actually currently presently now
+nowadays still already yet please always much lot lots bit kind sort any all both each of to for in on at by with
+about from into onto through via around within during can able name names named way it one
 """
+DEGREES = words("much lot lots really very quite always all both each totally absolutely truly still yet already just")
+"""Words without meaning that have one where something is denied: "not always", "not much"."""
+DEICTIC = words("this that these those it one you me them him her us")
+"""Words that may be all that a statement is about."""
 _NOBODY = """
 last next since before after first second once every until ago later soon today tomorrow yesterday
 tonight again only than not never no none cannot
@@ -55,6 +57,15 @@ WITHOUT_MEANING = words(_WITHOUT_MEANING)
 where they tell one part from another: ``ROLES``."""
 
 _PHRASES = (
+    (r"(?:\b(?:is|are|was|am)|'m|'s) (?:called|named)\b", "is"),
+    (r"(?P<w>\b(?:an?|the|one) (?:[\w-]+ ){1,2}?)(?:called|named)\b", r"\g<w>"),
+    (r"\b(?:the|in) us\b", "america"),
+    (r"\b(?P<w>works?|job|career|degree) in it\b", r"\g<w> computing"),
+    (r"\bthere (?:is|are|was|were)\b", "has"),
+    (r"\b(?:go|goes|going|went) (?=[a-z]+ing\b)", ""),
+    (r"\b(?:go|goes|going|went) (?:for|on) an? (?=run|walk|swim|hike|ride|jog)", ""),
+    (r"\b(?:go|goes|going) to (?=(?:the )?(?:gym|bed|sleep|school|work|church|kindergarten|college|university)\b)", ""),
+    (r"\b(?:work|works|working) with\b", "collaborate"),
     (r"(?:[,;] ?)?\bplease\b[,;]?|,? ?\bby the way\b,?", " "),
     (r"\bwork(?:s|ing)? (?:from home|remotely)\b|\bremote worker\b", "remote job"),
     (r"\bdriv(?:er's|ing) licen[cs]e\b", "licence"),
@@ -383,6 +394,9 @@ KIN = words(_KIN)
 """Whoever stands in a statement beside the person that it is about: two of them can change places in it."""
 
 ROLES = {
+    "about": "about",
+    "unless": "unless",
+    "if": "if",
     "without": "without",
     "except": "except",
     "than": "than",
