@@ -94,14 +94,16 @@ def says_it_better(statement: Statement, fact: Memory) -> bool:
     """Say whether a fact is to stand in the words of a statement of it: a person's words stay, and else the longer
     ones stand, where whoever said them may state facts and is trusted as much."""
     new = statement in fact.restatements or range_of(statement) is None
-    if statement.text in (None, fact.text) or not new or not _may_state(statement) or fact.status is Status.SUPERSEDED:
+    if statement.text is None or not new or not _may_state(statement) or fact.status is Status.SUPERSEDED:
+        return False
+    if fingerprint(statement.text) == fact.fingerprint:
         return False
     if any(one.by in BY_A_PERSON and one.text is None for one in statements_of(fact)) or fact.corrected:
         return False
     if statement.by in BY_A_PERSON:
         return True
     trusted = TRUST.index(statement.trust or DEFAULT_TRUST) <= TRUST.index(fact.provenance.trusted)
-    return trusted and len(statement.text or "") > len(fact.text)
+    return trusted and len(statement.text) > len(fact.text)
 
 
 def in_words_of(fact: Memory, statement: Statement, origin: Provenance) -> Memory:
