@@ -46,7 +46,7 @@ class Analyzer:
     def terms(self, text: str) -> Iterator[Term]:
         """Every term of a text, repetitions included."""
         found = chunks(fold(text))
-        latin = latin_language(found)
+        latin = latin_language(text, found)
         known = self._terms_of_chunk[latin]
         for chunk in found:
             terms = known.get(chunk)

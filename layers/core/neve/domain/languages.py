@@ -69,7 +69,7 @@ def language_of(text: str) -> str:
         weight = _SIGNS_OF_A_WORD if any(counts[language] for language in _DENSE) else 1
         if weight * len(other) > sum(map(str.isalpha, text)) - len(other):
             return _of_script(counts, len(other))
-    return latin_language(chunks(fold(text)))
+    return latin_language(text, chunks(fold(text)))
 
 
 def _of_script(counts: Mapping[str, int], letters: int) -> str:
@@ -89,15 +89,19 @@ def script_of(word: str) -> str | None:
     return next((language for language, letter in _SERVED.items() if letter.match(word)), None)
 
 
-def latin_language(words: Sequence[str]) -> str:
-    """Give the language of a text in Latin letters by its words, case kept: one of LATIN, ``it`` or ``nl``. Votes are
-    the different function words in small letters and at the beginning."""
-    return _voted(words) if _OF_OTHERS.intersection(words) else ENGLISH
+def latin_language(text: str, words: Sequence[str]) -> str:
+    """Give the language of a text in Latin letters by its ``words``, case kept: one of LATIN, ``it`` or ``nl``. Votes
+    are the different function words in small letters and at the beginning, and for Spanish a mark that no other
+    language begins a sentence with."""
+    if _OF_OTHERS.isdisjoint(words) or len(words) < MIN_VOTES:
+        return ENGLISH
+    return _voted(words, is_spanish="¿" in text or "¡" in text)
 
 
-def _voted(words: Sequence[str]) -> str:
+def _voted(words: Sequence[str], *, is_spanish: bool) -> str:
     small = {word for word in words if word.islower()}.union(word.lower() for word in words[:MIN_VOTES])
     votes = {language: len(small & own) for language, own in VOTES.items()}
+    votes["es"] += is_spanish
     language = max(votes, key=votes.__getitem__)
     of_english = len(small & ENGLISH_VOTES - STOP_WORDS[language])
     share = len(small) / (SHARE_OF_VOTES if of_english else SHARE_ALONE)

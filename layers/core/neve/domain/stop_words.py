@@ -13,7 +13,7 @@ than then me him them us will would can could should about into over up out plea
 you're it's that's don't didn't can't we're they're he's she's isn't wasn't won't
 """
 _GERMAN = """
-ich die den wohne wohnen wohnt arbeite du er sie es wir ihr und oder der das dem ein eine einen einem einer eines
+ich wohne zuletzt wohnen wohnt arbeite du er sie es wir ihr und oder der das dem ein eine einen einem einer eines
 ist bist sind wäre waren nicht kein keine keinen mit für auf zu von bei als mein meine meinen meinem meiner dein
 deine deinen deinem deiner sein seine seinen seinem unser unsere unseren unserem uns euch auch wie bitte hab habe
 habt hatte hatten haben gegen seit wo wer wann warum wieso weshalb woher wohin welche welcher welches welchen
@@ -33,8 +33,8 @@ otra mucho mucha muchos muchas cuyo sino aunque estaba tenía había ante tras s
 la
 """
 _FRENCH = """
-je tu il elle nous vous ils elles et ou où le la les du un une est suis sommes sont êtes es ai avons avez ont ne pas
-mon ma mes ton ta tes sa ses notre nos votre vos leur leurs dans avec sans sur que qui quoi quel quelle quels
+je des sur tu il elle nous vous ils elles et ou où le la les du un une est suis sommes sont êtes es ai avons avez
+ont ne pas mon ma mes ton ta tes sa ses notre nos votre vos leur leurs dans avec sans que qui quoi quel quelle quels
 quelles quand pourquoi parce mais très aussi moins jamais toujours tout toute tous toutes ce cet cette ces ça c'est
 c'était j'ai j'aime j'habite j'avais j'étais n'est n'ai n'a s'est s'appelle m'appelle t'appelle d'un d'une qu'il
 qu'elle qu'on qu'un l'on est-ce qu'est-ce suis-je ai-je puis-je aux chez être avoir fait faire était étais avait en
@@ -68,9 +68,9 @@ VOTES: Final[Mapping[str, frozenset[str]]] = {
 for English alone. No single letters, which are in every address and formula."""
 
 _ALSO = {
-    "de": "des war im am um an in so da was bin hat wären mal nie man sein will ob ja nein",
+    "de": "die den des war im am um an in so da was bin hat wären mal nie man sein will ob ja nein",
     "es": "y o me he ha has era sin a no sea son eran le sé mí tú él cuáles ellas les ti ello fuera",
-    "fr": "y on as des pour plus si car me son a fut sois même soit été comment sera ici suis-je",
+    "fr": "y on as pour plus si car me son a fut sois même soit été comment sera ici suis-je",
     "pt": "e é à o a no do me as num numa sou mim deste desta nesta neste seja eram sido há dele dela só",
     "it": "e è per a in da al i o no se ha hanno",
     "nl": "is in die of op om ben was hem haar had kan zal door over uit",

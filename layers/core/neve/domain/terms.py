@@ -52,7 +52,7 @@ def count_of_terms(text: str) -> int:
 
 def _terms_of_chunks(text: str) -> Iterator[tuple[str, ...]]:
     found = chunks(fold(text))
-    latin = latin_language(found)
+    latin = latin_language(text, found)
     return map(chunk_terms, found) if latin == ENGLISH else (chunk_terms(chunk, latin) for chunk in found)
 
 

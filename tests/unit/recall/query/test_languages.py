@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ def asked(query: str, text: str) -> float:
 
 def texts_of(language: str) -> list[str]:
     lines = (SETS / f"{language}.jsonl").read_text(encoding="utf-8").splitlines()
-    return [text for line in lines for text in json.loads(line).values()]
+    return [text for line in lines for text in itemgetter("statement", "question")(json.loads(line))]
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

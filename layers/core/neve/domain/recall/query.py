@@ -94,7 +94,7 @@ def shape(query: str, *, operators: bool = True, last_first: bool = False) -> Sh
     folded = fold(query).translate(_STRAIGHT)
     clauses, unwanted = _parse(folded, operators=operators)
     quoted = () if operators or last_first else (tuple(plain_words(item[1])) for item in _QUOTED.finditer(folded))
-    stop_words = query_stop_words(latin_language([chunk for chunk, _ in _in_order(clauses)]))
+    stop_words = query_stop_words(latin_language(query, [chunk for chunk, _ in _in_order(clauses)]))
     found = _groups(clauses, stop_words, last_first=last_first) or _groups(clauses, (), last_first=last_first)
     groups = _first_words([_with_parts(words, group) for words, group in found.items()], MAX_WORDS)
     searched = set(chain.from_iterable(groups))
