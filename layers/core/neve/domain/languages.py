@@ -93,9 +93,8 @@ def latin_language(text: str, words: Sequence[str]) -> str:
     """Give the language of a text in Latin letters by its ``words``, case kept: one of LATIN, ``it`` or ``nl``. Votes
     are the different function words in small letters and at the beginning, and for Spanish a mark that no other
     language begins a sentence with."""
-    if _OF_OTHERS.isdisjoint(words) or len(words) < MIN_VOTES:
-        return ENGLISH
-    return _voted(words, is_spanish="¿" in text or "¡" in text)
+    is_spanish = "¿" in text or "¡" in text
+    return _voted(words, is_spanish=is_spanish) if is_spanish or not _OF_OTHERS.isdisjoint(words) else ENGLISH
 
 
 def _voted(words: Sequence[str], *, is_spanish: bool) -> str:
