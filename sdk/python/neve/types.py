@@ -351,6 +351,9 @@ class ComponentsView(TypedDict):
     """Log odds by the rerank stage, which orders hits when utterances are among them."""
     deep: NotRequired[float]
     """With `rerank: deep`: how well it answers the question, by a model that read both."""
+    meaning: NotRequired[float]
+    """Of a message in another language than English: 0.8 of the similarity and 0.2 of the share of the query's
+    terms, which orders hits."""
     shown_rrf: NotRequired[float]
     """Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where the other leg
     found another one."""

@@ -1484,6 +1484,8 @@ export interface components {
             kind: number;
             /** @description Without rerank, of an utterance: how much more RRF a memory that was made from it has, and a hundredth of the memory's own. */
             lent?: number;
+            /** @description Of a message in another language than English: 0.8 of the similarity and 0.2 of the share of the query's terms, which orders hits. */
+            meaning?: number;
             /** @description Product of the three, at most 1.35. */
             prior: number;
             /** @description For having the words that a message quotes, in their order. */
