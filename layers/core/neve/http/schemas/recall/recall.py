@@ -165,6 +165,15 @@ class ComponentsView(TypedDict):
             Field(description="With `rerank: deep`: how well it answers the question, by a model that read both."),
         ]
     ]
+    meaning: NotRequired[
+        Annotated[
+            float,
+            Field(
+                description="Of a message in another language than English: 0.8 of the similarity and 0.2 of the share"
+                " of the query's terms, which orders hits."
+            ),
+        ]
+    ]
     shown_rrf: NotRequired[
         Annotated[
             float,
