@@ -18,7 +18,6 @@ from tests.simulation.checks import (
     passes,
     prompts,
     records,
-    webhooks,
 )
 from tests.simulation.checks.knowledge import (
     documents,
@@ -34,6 +33,7 @@ from tests.simulation.checks.knowledge import (
     retention,
     retractions,
     validity,
+    webhooks,
 )
 
 if TYPE_CHECKING:
