@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys
+from neve.usecases.ask.recall.command import MIN_DEPTH
 from neve.usecases.core.pack.served_pack import contents_of
 from tests.simulation.checks.replay import Found, of_kind
 from tests.simulation.clients.client import tag_of
@@ -36,7 +37,7 @@ def _text(value: Any) -> str:
 def what_was_noted_is_recalled_by_its_words(run: Run) -> Found:
     """From the call's answer on, as soon as the table's own indexes know it, whatever the search index has by then;
     unless the recall says that it is degraded, or a pack of the session shows it, or an operator makes up for what came
-    while an index was filled. An index whose writes are seen later than they return keeps nobody's promise."""
+    while an index was filled, or more than a leg reads shares a word with the question. An index whose writes are seen later than they return keeps nobody's promise."""
     if run.cloud.settings.search_lag_s:
         return
     changed = {did.given[0]: did for did in reversed(list(run.history.of("update", "delete", "evolve")))}
@@ -46,6 +47,8 @@ def what_was_noted_is_recalled_by_its_words(run: Run) -> Found:
         if run.made_up is not None and run.made_up[0] <= asked.ended_s and asked.began_s <= run.made_up[1]:
             continue
         hits, packed = {hit.id for hit in asked.value.hits}, _packed(run, asked.keys)
+        if len(hits) >= MIN_DEPTH - 1:
+            continue
         for memory, noted_s in _noted(run, asked):
             change = changed.get(memory.id)
             same = change is None or change.began_s > asked.ended_s

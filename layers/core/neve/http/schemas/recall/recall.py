@@ -169,8 +169,8 @@ class ComponentsView(TypedDict):
         Annotated[
             float,
             Field(
-                description="Of a message in another language than English: 0.8 of the similarity and 0.2 of the share"
-                " of the query's terms, which orders hits."
+                description="With the policy's languages `multi`: 0.8 of the similarity and 0.2 of the share of the"
+                " query's terms, which orders hits."
             ),
         ]
     ]
