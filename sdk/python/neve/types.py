@@ -75,8 +75,6 @@ class AppendedOut(TypedDict):
 
 ApproveBody: TypeAlias = "dict[str, Any]"
 
-Audience: TypeAlias = "Literal['session']"
-
 
 class AttemptOut(TypedDict):
     delivered: bool
@@ -85,6 +83,9 @@ class AttemptOut(TypedDict):
     failure: NotRequired[DeliveryFailure]
     """Left out where it arrived."""
     duration_ms: int
+
+
+Audience: TypeAlias = "Literal['session']"
 
 
 class BoundaryData(TypedDict):
@@ -352,8 +353,8 @@ class ComponentsView(TypedDict):
     deep: NotRequired[float]
     """With `rerank: deep`: how well it answers the question, by a model that read both."""
     meaning: NotRequired[float]
-    """Of a message in another language than English: 0.8 of the similarity and 0.2 of the share of the query's
-    terms, which orders hits."""
+    """With the policy's languages `multi`: 0.8 of the similarity and 0.2 of the share of the query's terms, which
+    orders hits."""
     shown_rrf: NotRequired[float]
     """Without rerank, of a memory among utterances: RRF of the leg that found the passage shown, where the other leg
     found another one."""

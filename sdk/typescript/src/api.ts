@@ -57,6 +57,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What has happened in the tenant's memory, at least once, in order per user, for 7 days.
+         * @description Ids and counts, no words. Ask with the `cursor` of the answer before: nothing is skipped, whoever writes meanwhile. A page may be short or empty where the filters let little through; its cursor goes on.
+         */
+        get: operations["readFeed"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/health": {
         parameters: {
             query?: never;
@@ -1140,6 +1160,79 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The tenant's webhooks, by their ids; ten at most. */
+        get: operations["listWebhooks"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One webhook. */
+        get: operations["readWebhook"];
+        /**
+         * Have events sent to a URL, signed by the scheme of Standard Webhooks.
+         * @description Each event at least once, in order per user. What is not answered with 2xx within 10 s is sent again for 24 hours. A repeat changes nothing.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /** Delete a webhook. What waits for it is not sent. */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Its last 200 attempts of the last 7 days, newest first. */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/webhooks/{webhook_id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send it an event of the type `webhook.test` now, and say what became of that. */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1236,6 +1329,14 @@ export interface components {
             seqs: number[];
         };
         ApproveBody: Record<string, never>;
+        AttemptOut: {
+            delivered: boolean;
+            duration_ms: number;
+            /** @description Left out where it arrived. */
+            failure?: components["schemas"]["DeliveryFailure"];
+            /** @description Left out where there was no answer. */
+            status?: number;
+        };
         /** @constant */
         Audience: "session";
         /** @description Further members are kept as they are. */
@@ -1484,7 +1585,7 @@ export interface components {
             kind: number;
             /** @description Without rerank, of an utterance: how much more RRF a memory that was made from it has, and a hundredth of the memory's own. */
             lent?: number;
-            /** @description Of a message in another language than English: 0.8 of the similarity and 0.2 of the share of the query's terms, which orders hits. */
+            /** @description With the policy's languages `multi`: 0.8 of the similarity and 0.2 of the share of the query's terms, which orders hits. */
             meaning?: number;
             /** @description Product of the three, at most 1.35. */
             prior: number;
@@ -1724,6 +1825,31 @@ export interface components {
             /** @description Pack versions that held it and went with it. */
             purged_packs: components["schemas"]["PackVersionRef"][];
         };
+        DeliveriesOut: {
+            deliveries: components["schemas"]["DeliveryOut"][];
+        };
+        /** @enum {string} */
+        DeliveryFailure: "status" | "timeout" | "name" | "address" | "connection" | "tls" | "resting";
+        DeliveryOut: {
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            at: string;
+            attempt: number;
+            duration_ms: number;
+            event_id: string;
+            /** @description `webhook.test` of a test. */
+            event_type: string;
+            /** @description Left out where it arrived. */
+            failure?: components["schemas"]["DeliveryFailure"];
+            /** @description `failed`: it is tried again. `given_up`: it is not, after 24 hours. `disabled`: the receiver wants nothing more. */
+            outcome: components["schemas"]["DeliveryOutcome"];
+            /** @description Left out where there was no answer. */
+            status?: number;
+        };
+        /** @enum {string} */
+        DeliveryOutcome: "delivered" | "failed" | "given_up" | "disabled";
         DocumentHeadView: {
             always_include: boolean;
             /** @description Of the text in UTF-8. Not of an artifact. */
@@ -2056,6 +2182,15 @@ export interface components {
             valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
+        };
+        FeedOut: {
+            /** @description Where the next call goes on, also when there is nothing more by now. */
+            cursor: string;
+            events: components["schemas"]["OutgoingEventOut"][];
+            /** @description Events behind `after` were removed before this call, or may have been: they are kept for 7 days. */
+            missed: boolean;
+            /** @description There is something behind it already. */
+            more: boolean;
         };
         FieldProblem: {
             /** @description Where: `events[3].content`, `query.limit`, `path.user_id`, `header.If-Match`. */
@@ -2872,6 +3007,27 @@ export interface components {
         OtherLanguage: number;
         /** @enum {string} */
         Outcome: "SUCCESS" | "PARTIAL" | "INTERRUPTED";
+        OutgoingEventOut: {
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            at: string;
+            /** @description Ids and counts, by type: docs/rules/events.md#types. */
+            data: {
+                [key: string]: unknown;
+            };
+            /** @description The same in every repeat. */
+            id: string;
+            /** @description The id of what changed: a memory, a session, a job, a proposal. */
+            subject: string;
+            tenant: string;
+            type: components["schemas"]["OutgoingType"];
+            /** @description Left out where it is about the tenant as a whole. */
+            user_id?: string;
+        };
+        /** @enum {string} */
+        OutgoingType: "memory.written" | "memory.superseded" | "memory.forgotten" | "pack.version" | "reflection.done" | "session.extracted" | "erasure.done" | "export.done" | "job.failed" | "inbox.waiting";
         PackChangeOut: {
             at: string;
             /** @description Tokens that were written because of it. */
@@ -4241,6 +4397,44 @@ export interface components {
             /** @description Newest first, each as it was at its rev, without its text. */
             versions: components["schemas"]["DocumentHeadView"][];
         };
+        WebhookBody: {
+            /** @description `text`: events about a memory that is there bring its text in `data.text`. */
+            include?: components["schemas"]["WebhookText"];
+            /** @description `whsec_` and the base64 of 24 to 64 bytes. Left out: the one that there is stays, and a new webhook is given one. For 24 h behind a change the one before signs, too. */
+            secret?: string;
+            /** @description Which events it is sent. */
+            types: components["schemas"]["OutgoingType"][];
+            /** @description `https://` and a host with public addresses alone. Redirects are not followed. */
+            url: string;
+        };
+        WebhookOut: {
+            /**
+             * Format: date-time
+             * @description RFC 3339 with an offset; kept in UTC with milliseconds.
+             */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description Since when it is sent nothing, because the receiver answered 410. `PUT` it to go on.
+             */
+            disabled_at?: string;
+            id: string;
+            include?: components["schemas"]["WebhookText"];
+            /**
+             * Format: date-time
+             * @description Until then the secret before signs, too.
+             */
+            rotating_until?: string;
+            /** @description The one that Neve made, in the answer that made it alone. */
+            secret?: string;
+            types: components["schemas"]["OutgoingType"][];
+            url: string;
+        };
+        WebhooksOut: {
+            webhooks: components["schemas"]["WebhookOut"][];
+        };
+        /** @constant */
+        WebhookText: "text";
         /** @enum {string} */
         WriteTools: "off" | "propose" | "on";
         /** @constant */
@@ -4260,6 +4454,17 @@ export interface components {
         };
         /** @description `conflict`: Another write came first; `client_id_conflict`: The client_id was used for other content; `retracted`: The client_id is that of a deleted event; `idempotency_in_progress`: The first call with this Idempotency-Key is still running; `erasing`: The user is being erased. */
         "conflict.client_id_conflict.retracted.idempotency_in_progress.erasing": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `conflict`: Another write came first; `idempotency_in_progress`: The first call with this Idempotency-Key is still running. */
+        "conflict.idempotency_in_progress": {
             headers: {
                 "Retry-After": components["headers"]["Retry-After"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
@@ -4313,6 +4518,17 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `conflict`: Another write came first; `idempotency_in_progress`: The first call with this Idempotency-Key is still running; `too_many_webhooks`: Ten webhooks are there already. */
+        "conflict.idempotency_in_progress.too_many_webhooks": {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
         /** @description `forbidden`: The API key or token lacks the scope for this call. */
         forbidden: {
             headers: {
@@ -4336,6 +4552,17 @@ export interface components {
         /** @description `head_too_large`: The request line and the headers are larger than 10,240 bytes. */
         head_too_large: {
             headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
+        /** @description `idempotency_in_progress`: The first call with this Idempotency-Key is still running. */
+        idempotency_in_progress: {
+            headers: {
+                "Retry-After": components["headers"]["Retry-After"];
                 "X-Request-Id": components["headers"]["X-Request-Id"];
                 [name: string]: unknown;
             };
@@ -4635,6 +4862,16 @@ export interface components {
                 "application/problem+json": components["schemas"]["Problem"];
             };
         };
+        /** @description `webhook_not_found`: There is no such webhook. */
+        webhook_not_found: {
+            headers: {
+                "X-Request-Id": components["headers"]["X-Request-Id"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/problem+json": components["schemas"]["Problem"];
+            };
+        };
     };
     parameters: never;
     requestBodies: never;
@@ -4654,6 +4891,7 @@ export type AppendBody = components['schemas']['AppendBody'];
 export type AppendedMessagesOut = components['schemas']['AppendedMessagesOut'];
 export type AppendedOut = components['schemas']['AppendedOut'];
 export type ApproveBody = components['schemas']['ApproveBody'];
+export type AttemptOut = components['schemas']['AttemptOut'];
 export type Audience = components['schemas']['Audience'];
 export type BoundaryData = components['schemas']['BoundaryData'];
 export type BoundaryEvent = components['schemas']['BoundaryEvent'];
@@ -4695,6 +4933,10 @@ export type CustomBudget = components['schemas']['CustomBudget'];
 export type Degraded = components['schemas']['Degraded'];
 export type DeletedDocumentsView = components['schemas']['DeletedDocumentsView'];
 export type DeletedView = components['schemas']['DeletedView'];
+export type DeliveriesOut = components['schemas']['DeliveriesOut'];
+export type DeliveryFailure = components['schemas']['DeliveryFailure'];
+export type DeliveryOut = components['schemas']['DeliveryOut'];
+export type DeliveryOutcome = components['schemas']['DeliveryOutcome'];
 export type DocumentHeadView = components['schemas']['DocumentHeadView'];
 export type DocumentPage = components['schemas']['DocumentPage'];
 export type DocumentStatus = components['schemas']['DocumentStatus'];
@@ -4718,6 +4960,7 @@ export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
 export type FactView = components['schemas']['FactView'];
+export type FeedOut = components['schemas']['FeedOut'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FilingAction = components['schemas']['FilingAction'];
 export type FiltersBody = components['schemas']['FiltersBody'];
@@ -4794,6 +5037,8 @@ export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
 export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
+export type OutgoingEventOut = components['schemas']['OutgoingEventOut'];
+export type OutgoingType = components['schemas']['OutgoingType'];
 export type PackChangeOut = components['schemas']['PackChangeOut'];
 export type PackChangesOut = components['schemas']['PackChangesOut'];
 export type PackDiffOut = components['schemas']['PackDiffOut'];
@@ -4933,17 +5178,24 @@ export type UserStage = components['schemas']['UserStage'];
 export type UserTokenScope = components['schemas']['UserTokenScope'];
 export type Verbosity = components['schemas']['Verbosity'];
 export type VersionPage = components['schemas']['VersionPage'];
+export type WebhookBody = components['schemas']['WebhookBody'];
+export type WebhookOut = components['schemas']['WebhookOut'];
+export type WebhooksOut = components['schemas']['WebhooksOut'];
+export type WebhookText = components['schemas']['WebhookText'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
 export type ResponseConflictClientIdConflictRetractedIdempotencyInProgressErasing = components['responses']['conflict.client_id_conflict.retracted.idempotency_in_progress.erasing'];
+export type ResponseConflictIdempotencyInProgress = components['responses']['conflict.idempotency_in_progress'];
 export type ResponseConflictIdempotencyInProgressErasing = components['responses']['conflict.idempotency_in_progress.erasing'];
 export type ResponseConflictIdempotencyInProgressLastAdminKey = components['responses']['conflict.idempotency_in_progress.last_admin_key'];
 export type ResponseConflictIdempotencyInProgressStaticPrefixVersion = components['responses']['conflict.idempotency_in_progress.static_prefix_version'];
 export type ResponseConflictIdempotencyInProgressTooManyKeys = components['responses']['conflict.idempotency_in_progress.too_many_keys'];
+export type ResponseConflictIdempotencyInProgressTooManyWebhooks = components['responses']['conflict.idempotency_in_progress.too_many_webhooks'];
 export type ResponseForbidden = components['responses']['forbidden'];
 export type ResponseForbiddenWriteToolsOff = components['responses']['forbidden.write_tools_off'];
 export type ResponseHeadTooLarge = components['responses']['head_too_large'];
+export type ResponseIdempotencyInProgress = components['responses']['idempotency_in_progress'];
 export type ResponseInternal = components['responses']['internal'];
 export type ResponseJobNotFound = components['responses']['job_not_found'];
 export type ResponseKeyNotFound = components['responses']['key_not_found'];
@@ -4973,6 +5225,7 @@ export type ResponseValidationFailedBudgetInfeasibleProfileMismatchIdempotencyMi
 export type ResponseValidationFailedIdempotencyMismatch = components['responses']['validation_failed.idempotency_mismatch'];
 export type ResponseValidationFailedInvalidPolicyIdempotencyMismatch = components['responses']['validation_failed.invalid_policy.idempotency_mismatch'];
 export type ResponseValidationFailedPiiBlockedIdempotencyMismatch = components['responses']['validation_failed.pii_blocked.idempotency_mismatch'];
+export type ResponseWebhookNotFound = components['responses']['webhook_not_found'];
 export type HeaderRetryAfter = components['headers']['Retry-After'];
 export type HeaderXNeveDegraded = components['headers']['X-Neve-Degraded'];
 export type HeaderXRequestId = components['headers']['X-Request-Id'];
@@ -5107,6 +5360,44 @@ export interface operations {
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    readFeed: {
+        parameters: {
+            query?: {
+                /** @description The `cursor` of the answer before; without it from the oldest event that is kept. */
+                after?: string;
+                /** @description Rows of a page. */
+                limit?: number;
+                /** @description Only these, with commas between them. */
+                types?: string;
+                user_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, oldest first. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FeedOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];
@@ -7963,6 +8254,226 @@ export interface operations {
             404: components["responses"]["user_not_found.session_not_found.pack_version_not_found.prompt_not_found"];
             409: components["responses"]["conflict.idempotency_in_progress.erasing"];
             410: components["responses"]["user_closed"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhooks, without their secrets. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhooksOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    readWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, without its secret. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["webhook_not_found"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["WebhookBody"];
+            };
+        };
+        responses: {
+            /** @description What it is from now on. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            /** @description The new webhook, with the secret where Neve made it. */
+            201: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookOut"];
+                };
+            };
+            400: components["responses"]["malformed_json"];
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            409: components["responses"]["conflict.idempotency_in_progress.too_many_webhooks"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description It is gone. */
+            204: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["webhook_not_found"];
+            409: components["responses"]["conflict.idempotency_in_progress"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The attempts. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveriesOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["webhook_not_found"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description 1 to 255 visible ASCII characters, kept for 24 h for this method and path: the same key with the same body gets the first answer again. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                webhook_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One attempt, whether or not it arrived. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AttemptOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            404: components["responses"]["webhook_not_found"];
+            409: components["responses"]["idempotency_in_progress"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
             429: components["responses"]["throttled"];
