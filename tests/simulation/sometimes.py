@@ -197,7 +197,7 @@ def _of_compactions(run: Run) -> Counter[str]:
 def _of_exports(run: Run) -> Counter[str]:
     seen: Counter[str] = Counter()
     workers: dict[str, set[str]] = {}
-    for _, new in of_kind(run, "job"):
+    for _, new in of_kind(run, "queued_job"):
         if new["kind"] == EXPORT and (worker := rows.read_job(new).state.get("worker")):
             workers.setdefault(new["sk"], set()).add(worker)
     seen["export taken up again"] = sum(len(some) > 1 for some in workers.values())

@@ -36,8 +36,9 @@ def _text(value: Any) -> str:
 
 def what_was_noted_is_recalled_by_its_words(run: Run) -> Found:
     """From the call's answer on, as soon as the table's own indexes know it, whatever the search index has by then;
-    unless the recall says that it is degraded, or a pack of the session shows it, or an operator makes up for what came
-    while an index was filled, or more than a leg reads shares a word with the question. An index whose writes are seen later than they return keeps nobody's promise."""
+    unless the recall says that it is degraded, or finds as much as a leg reads, or a pack of the session shows it, or
+    an operator makes up for what came while an index was filled. An index whose writes are seen later than they return
+    keeps nobody's promise."""
     if run.cloud.settings.search_lag_s:
         return
     changed = {did.given[0]: did for did in reversed(list(run.history.of("update", "delete", "evolve")))}

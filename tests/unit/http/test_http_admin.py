@@ -11,6 +11,7 @@ import pytest
 import neve
 from functions.admin.app import router
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.domain.languages import LANGUAGES
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Kind, Status
 from neve.domain.tenants.policy import Policy
@@ -105,7 +106,7 @@ def test_health(world: AdminWorld) -> None:
         "embedder": {"model": "bge-small", "dimensions": 384, "state": "ready"},
         "index": {"state": "ready", "model": "bge-small", "dimensions": 384, "match": True},
         "observer": "scripted",
-        "languages": {"words": ["en"], "meaning": ["en"], "observer": ["*"]},
+        "languages": {"words": [*LANGUAGES], "meaning": ["en"], "observer": ["*"]},
         "troubles": [],
     }
 

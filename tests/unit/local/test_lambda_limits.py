@@ -184,7 +184,7 @@ def test_what_is_broken_on_purpose_does_not_count() -> None:
 def test_the_alarms_of_a_deployment_are_those_of_the_template() -> None:
     template = read_template()
     alarms = {alarm.name: alarm for alarm in template.alarms}
-    assert set(alarms) == {"api-5xx", "api-function-failures", "worker-failures"}
+    assert set(alarms) == {"api-5xx", "api-function-failures", "worker-failures", "deliver-failures"}
     watched = {series.of for name in alarms for series in alarms[name].series if series.namespace == LAMBDA}
     assert watched == set(template.functions) - {"pre_traffic"}
     assert (alarms["api-5xx"].statistic, alarms["api-5xx"].threshold) == ("Average", 0.01)
