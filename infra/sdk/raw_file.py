@@ -19,7 +19,7 @@ from .._shared.calls import Call, path_of
 from .operations import AsyncOperations
 
 if TYPE_CHECKING:
-    from .. import types
+    from .. import types as shapes
 
 
 class AsyncRaw(AsyncOperations):
@@ -83,14 +83,16 @@ def _body(given: Mapping[str, Any] | None) -> str | None:
     if given is None:
         return None
     content = given["content"]
-    kinds = [type_of(one["schema"], "types.") if name == "application/json" else "str" for name, one in content.items()]
+    kinds = [
+        type_of(one["schema"], "shapes.") if name == "application/json" else "str" for name, one in content.items()
+    ]
     optional = "" if given.get("required") else " | None = None"
     return f"body: {' | '.join(kinds)}{optional}"
 
 
 def _answer(responses: Mapping[str, Any]) -> str:
     found = [
-        type_of(responses[status]["content"]["application/json"]["schema"], "types.")
+        type_of(responses[status]["content"]["application/json"]["schema"], "shapes.")
         for status in OK
         if "application/json" in responses.get(status, {}).get("content", {})
     ]
@@ -100,7 +102,7 @@ def _answer(responses: Mapping[str, Any]) -> str:
 
 
 def _argument(parameter: Mapping[str, Any]) -> str:
-    kind = type_of(parameter.get("schema", {}), "types.")
+    kind = type_of(parameter.get("schema", {}), "shapes.")
     return f"{snake(parameter['name'])}: {kind}" + ("" if parameter.get("required") else " | None = None")
 
 

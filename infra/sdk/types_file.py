@@ -38,7 +38,7 @@ def types_file(document: Schema) -> str:
 
 
 def type_of(schema: Schema, prefix: str = "") -> str:
-    """The annotation of a schema. ``prefix``: in front of the names of components, such as ``types.``."""
+    """The annotation of a schema. ``prefix``: in front of the names of components, such as ``shapes.``."""
     if "$ref" in schema:
         return prefix + str(schema["$ref"]).rpartition("/")[2]
     if "const" in schema or "enum" in schema:

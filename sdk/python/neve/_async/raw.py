@@ -8,7 +8,7 @@ from .._shared.calls import Call, path_of
 from .operations import AsyncOperations
 
 if TYPE_CHECKING:
-    from .. import types
+    from .. import types as shapes
 
 
 class AsyncRaw(AsyncOperations):
@@ -16,10 +16,10 @@ class AsyncRaw(AsyncOperations):
     included. What fails raises ``NeveError``."""
 
     async def drain_embeddings(
-        self, body: types.DrainBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.JobOut:
+        self, body: shapes.DrainBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.JobOut:
         """Index and embed everything that is pending."""
-        answer: types.JobOut = await self._answer(
+        answer: shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("admin", "embeddings", "drain"),
@@ -30,16 +30,20 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def read_admin_job(self, job_id: str, *, timeout: float | None = None) -> types.JobOut:
+    async def read_admin_job(self, job_id: str, *, timeout: float | None = None) -> shapes.JobOut:
         """Any job of the tenant."""
-        answer: types.JobOut = await self._answer(Call("GET", path_of("admin", "jobs", job_id)), timeout)
+        answer: shapes.JobOut = await self._answer(Call("GET", path_of("admin", "jobs", job_id)), timeout)
         return answer
 
     async def reflect(
-        self, body: types.ReflectBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.ReflectedOut | types.JobOut:
+        self,
+        body: shapes.ReflectBody | None = None,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> shapes.ReflectedOut | shapes.JobOut:
         """Condense older observations now."""
-        answer: types.ReflectedOut | types.JobOut = await self._answer(
+        answer: shapes.ReflectedOut | shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("admin", "reflect"),
@@ -58,9 +62,9 @@ class AsyncRaw(AsyncOperations):
         user_id: str | None = None,
         limit: int | None = None,
         timeout: float | None = None,
-    ) -> types.FeedOut:
+    ) -> shapes.FeedOut:
         """What has happened in the tenant's memory, at least once, in order per user, for 7 days."""
-        answer: types.FeedOut = await self._answer(
+        answer: shapes.FeedOut = await self._answer(
             Call(
                 "GET",
                 path_of("events"),
@@ -70,25 +74,25 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def health(self, *, timeout: float | None = None) -> types.HealthOut:
+    async def health(self, *, timeout: float | None = None) -> shapes.HealthOut:
         """Whether the service can work, and with which models."""
-        answer: types.HealthOut = await self._answer(Call("GET", path_of("health")), timeout)
+        answer: shapes.HealthOut = await self._answer(Call("GET", path_of("health")), timeout)
         return answer
 
     async def list_keys(
         self, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.KeyPage:
+    ) -> shapes.KeyPage:
         """The tenant's API keys, revoked ones too, by their ids."""
-        answer: types.KeyPage = await self._answer(
+        answer: shapes.KeyPage = await self._answer(
             Call("GET", path_of("keys"), query=self._given({"limit": limit, "cursor": cursor})), timeout
         )
         return answer
 
     async def create_key(
-        self, body: types.CreateKeyBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.KeyOut:
+        self, body: shapes.CreateKeyBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.KeyOut:
         """A new API key; ten may be live at a time."""
-        answer: types.KeyOut = await self._answer(
+        answer: shapes.KeyOut = await self._answer(
             Call("POST", path_of("keys"), body=body, headers=self._given({"Idempotency-Key": idempotency_key})), timeout
         )
         return answer
@@ -101,21 +105,21 @@ class AsyncRaw(AsyncOperations):
             Call("DELETE", path_of("keys", key_id), headers=self._given({"Idempotency-Key": idempotency_key})), timeout
         )
 
-    async def read_policy(self, *, timeout: float | None = None) -> types.PolicyOut:
+    async def read_policy(self, *, timeout: float | None = None) -> shapes.PolicyOut:
         """The tenant's policy and the numbers in force."""
-        answer: types.PolicyOut = await self._answer(Call("GET", path_of("policy")), timeout)
+        answer: shapes.PolicyOut = await self._answer(Call("GET", path_of("policy")), timeout)
         return answer
 
     async def patch_policy(
         self,
-        body: types.PolicyChange,
+        body: shapes.PolicyChange,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.PolicyOut:
+    ) -> shapes.PolicyOut:
         """Change some of the tenant's policy."""
-        answer: types.PolicyOut = await self._answer(
+        answer: shapes.PolicyOut = await self._answer(
             Call(
                 "PATCH",
                 path_of("policy"),
@@ -128,14 +132,14 @@ class AsyncRaw(AsyncOperations):
 
     async def write_policy(
         self,
-        body: types.Policy,
+        body: shapes.Policy,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.PolicyOut:
+    ) -> shapes.PolicyOut:
         """Replace the tenant's policy."""
-        answer: types.PolicyOut = await self._answer(
+        answer: shapes.PolicyOut = await self._answer(
             Call(
                 "PUT",
                 path_of("policy"),
@@ -146,30 +150,30 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def create_token(self, body: types.CreateTokenBody, *, timeout: float | None = None) -> types.TokenOut:
+    async def create_token(self, body: shapes.CreateTokenBody, *, timeout: float | None = None) -> shapes.TokenOut:
         """A token that stands for the API key, for an hour at most."""
-        answer: types.TokenOut = await self._answer(Call("POST", path_of("tokens"), body=body), timeout)
+        answer: shapes.TokenOut = await self._answer(Call("POST", path_of("tokens"), body=body), timeout)
         return answer
 
-    async def list_tools(self, *, version: str | None = None, timeout: float | None = None) -> types.ToolsView:
+    async def list_tools(self, *, version: str | None = None, timeout: float | None = None) -> shapes.ToolsView:
         """The schemas of the tools, as providers take them."""
-        answer: types.ToolsView = await self._answer(
+        answer: shapes.ToolsView = await self._answer(
             Call("GET", path_of("tools"), query=self._given({"version": version})), timeout
         )
         return answer
 
-    async def tenant_usage(self, *, days: int | None = None, timeout: float | None = None) -> types.TenantUsageOut:
+    async def tenant_usage(self, *, days: int | None = None, timeout: float | None = None) -> shapes.TenantUsageOut:
         """What the tenant's memory has cost in model calls and embeddings, and what was reported of its prompts."""
-        answer: types.TenantUsageOut = await self._answer(
+        answer: shapes.TenantUsageOut = await self._answer(
             Call("GET", path_of("usage"), query=self._given({"days": days})), timeout
         )
         return answer
 
     async def list_users(
         self, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.UserPage:
+    ) -> shapes.UserPage:
         """The users that anything is kept of, by their ids."""
-        answer: types.UserPage = await self._answer(
+        answer: shapes.UserPage = await self._answer(
             Call("GET", path_of("users"), query=self._given({"limit": limit, "cursor": cursor})), timeout
         )
         return answer
@@ -181,9 +185,9 @@ class AsyncRaw(AsyncOperations):
         close: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Erase a user and everything that is kept of them."""
-        answer: types.JobOut = await self._answer(
+        answer: shapes.JobOut = await self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id),
@@ -196,10 +200,10 @@ class AsyncRaw(AsyncOperations):
         return answer
 
     async def compile_context(
-        self, user_id: str, body: types.CompileBody, *, timeout: float | None = None
-    ) -> types.ContextOut:
+        self, user_id: str, body: shapes.CompileBody, *, timeout: float | None = None
+    ) -> shapes.ContextOut:
         """The whole prompt of one turn, within its budget and with what a provider can cache first."""
-        answer: types.ContextOut = await self._answer(
+        answer: shapes.ContextOut = await self._answer(
             Call("POST", path_of("users", user_id, "context"), body=body, span="search_memory"), timeout
         )
         return answer
@@ -213,9 +217,9 @@ class AsyncRaw(AsyncOperations):
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DeletedDocumentsView:
+    ) -> shapes.DeletedDocumentsView:
         """Delete one document, or those below a prefix, with all revisions."""
-        answer: types.DeletedDocumentsView = await self._answer(
+        answer: shapes.DeletedDocumentsView = await self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id, "documents"),
@@ -235,9 +239,9 @@ class AsyncRaw(AsyncOperations):
         rev: int | None = None,
         chunks: bool | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Read one document, whatever its status."""
-        answer: types.DocumentView = await self._answer(
+        answer: shapes.DocumentView = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "documents"),
@@ -250,16 +254,16 @@ class AsyncRaw(AsyncOperations):
     async def put_document(
         self,
         user_id: str,
-        body: types.PutBody | str,
+        body: shapes.PutBody | str,
         *,
         path: str,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         if_none_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Write a document, as JSON or as Markdown."""
-        answer: types.DocumentView = await self._answer(
+        answer: shapes.DocumentView = await self._answer(
             Call(
                 "PUT",
                 path_of("users", user_id, "documents"),
@@ -278,14 +282,14 @@ class AsyncRaw(AsyncOperations):
     async def evolve_document(
         self,
         user_id: str,
-        body: types.EvolveDocumentBody,
+        body: shapes.EvolveDocumentBody,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Put a new document in the place of an old one, which is superseded."""
-        answer: types.DocumentView = await self._answer(
+        answer: shapes.DocumentView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "documents", "evolve"),
@@ -302,13 +306,13 @@ class AsyncRaw(AsyncOperations):
         user_id: str,
         *,
         prefix: str | None = None,
-        status: types.MemoryStatus | None = None,
+        status: shapes.MemoryStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentPage:
+    ) -> shapes.DocumentPage:
         """List documents by path."""
-        answer: types.DocumentPage = await self._answer(
+        answer: shapes.DocumentPage = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "documents", "list"),
@@ -321,14 +325,14 @@ class AsyncRaw(AsyncOperations):
     async def move_document(
         self,
         user_id: str,
-        body: types.MoveBody,
+        body: shapes.MoveBody,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.MovedView:
+    ) -> shapes.MovedView:
         """Move a document with its history, or all below a path."""
-        answer: types.MovedView = await self._answer(
+        answer: shapes.MovedView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "documents", "move"),
@@ -343,15 +347,15 @@ class AsyncRaw(AsyncOperations):
     async def restore_document(
         self,
         user_id: str,
-        body: types.RestoreBody,
+        body: shapes.RestoreBody,
         *,
         path: str,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Give a document the text, name, summary, tags and group of an earlier rev, as its next one."""
-        answer: types.DocumentView = await self._answer(
+        answer: shapes.DocumentView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "documents", "restore"),
@@ -372,9 +376,9 @@ class AsyncRaw(AsyncOperations):
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.VersionPage:
+    ) -> shapes.VersionPage:
         """List the revisions of a document."""
-        answer: types.VersionPage = await self._answer(
+        answer: shapes.VersionPage = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "documents", "versions"),
@@ -386,9 +390,9 @@ class AsyncRaw(AsyncOperations):
 
     async def export_user(
         self, user_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Write everything that is kept of a user as JSON lines."""
-        answer: types.JobOut = await self._answer(
+        answer: shapes.JobOut = await self._answer(
             Call(
                 "POST", path_of("users", user_id, "export"), headers=self._given({"Idempotency-Key": idempotency_key})
             ),
@@ -398,9 +402,9 @@ class AsyncRaw(AsyncOperations):
 
     async def list_inbox(
         self, user_id: str, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.InboxPage:
+    ) -> shapes.InboxPage:
         """What waits for a decision, oldest first."""
-        answer: types.InboxPage = await self._answer(
+        answer: shapes.InboxPage = await self._answer(
             Call("GET", path_of("users", user_id, "inbox"), query=self._given({"limit": limit, "cursor": cursor})),
             timeout,
         )
@@ -410,13 +414,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         item_id: str,
-        body: types.ApproveBody | None = None,
+        body: shapes.ApproveBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep what waits."""
-        answer: types.InboxItem = await self._answer(
+        answer: shapes.InboxItem = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "approve"),
@@ -431,13 +435,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         item_id: str,
-        body: types.EditBody | None = None,
+        body: shapes.EditBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep it in other words, or a document at another path."""
-        answer: types.InboxItem = await self._answer(
+        answer: shapes.InboxItem = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "edit"),
@@ -452,13 +456,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         item_id: str,
-        body: types.RejectBody | None = None,
+        body: shapes.RejectBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep nothing of it."""
-        answer: types.InboxItem = await self._answer(
+        answer: shapes.InboxItem = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "reject"),
@@ -473,13 +477,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         item_id: str,
-        body: types.SupersedeBody | None = None,
+        body: shapes.SupersedeBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep it in the place of what no longer holds, be it a memory or a document's text."""
-        answer: types.InboxItem = await self._answer(
+        answer: shapes.InboxItem = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "supersede"),
@@ -490,34 +494,34 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def read_job(self, user_id: str, job_id: str, *, timeout: float | None = None) -> types.JobOut:
+    async def read_job(self, user_id: str, job_id: str, *, timeout: float | None = None) -> shapes.JobOut:
         """A job of this user."""
-        answer: types.JobOut = await self._answer(Call("GET", path_of("users", user_id, "jobs", job_id)), timeout)
+        answer: shapes.JobOut = await self._answer(Call("GET", path_of("users", user_id, "jobs", job_id)), timeout)
         return answer
 
     async def list_memories(
         self,
         user_id: str,
         *,
-        kind: types.MemoryKind | None = None,
-        tier: types.Tier | None = None,
-        category: types.Category | None = None,
-        status: types.MemoryStatus | None = None,
-        scope: types.MemoryScope | None = None,
+        kind: shapes.MemoryKind | None = None,
+        tier: shapes.Tier | None = None,
+        category: shapes.Category | None = None,
+        status: shapes.MemoryStatus | None = None,
+        scope: shapes.MemoryScope | None = None,
         session_id: str | None = None,
         group: str | None = None,
         tag: str | None = None,
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
-        written_by: types.WrittenBy | None = None,
+        written_by: shapes.WrittenBy | None = None,
         as_of: str | None = None,
         about: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.MemoryPage:
+    ) -> shapes.MemoryPage:
         """List a user's memories, oldest first."""
-        answer: types.MemoryPage = await self._answer(
+        answer: shapes.MemoryPage = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "memories"),
@@ -548,15 +552,15 @@ class AsyncRaw(AsyncOperations):
     async def create_memory(
         self,
         user_id: str,
-        body: types.CreateBody,
+        body: shapes.CreateBody,
         *,
         wait: Literal["embedded"] | None = None,
         split: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.KeptView:
+    ) -> shapes.KeptView:
         """Keep one memory."""
-        answer: types.KeptView = await self._answer(
+        answer: shapes.KeptView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories"),
@@ -572,13 +576,13 @@ class AsyncRaw(AsyncOperations):
     async def forget_memories(
         self,
         user_id: str,
-        body: types.ForgetBody | None = None,
+        body: shapes.ForgetBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.ForgottenOrListed | types.JobOut:
+    ) -> shapes.ForgottenOrListed | shapes.JobOut:
         """Forget memories by filters, by a query, or with the conversations they were made of."""
-        answer: types.ForgottenOrListed | types.JobOut = await self._answer(
+        answer: shapes.ForgottenOrListed | shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", "forget"),
@@ -591,9 +595,9 @@ class AsyncRaw(AsyncOperations):
 
     async def import_memories(
         self, user_id: str, body: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.ImportView:
+    ) -> shapes.ImportView:
         """Bring memories in with their ids and times."""
-        answer: types.ImportView = await self._answer(
+        answer: shapes.ImportView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", "import"),
@@ -607,10 +611,10 @@ class AsyncRaw(AsyncOperations):
         return answer
 
     async def mark_memories_used(
-        self, user_id: str, body: types.UsedBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.UsedView:
+        self, user_id: str, body: shapes.UsedBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.UsedView:
         """Say which memories an answer cited."""
-        answer: types.UsedView = await self._answer(
+        answer: shapes.UsedView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", "used"),
@@ -631,9 +635,9 @@ class AsyncRaw(AsyncOperations):
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DeletedView:
+    ) -> shapes.DeletedView:
         """Delete one memory for good."""
-        answer: types.DeletedView = await self._answer(
+        answer: shapes.DeletedView = await self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id, "memories", memory_id),
@@ -645,9 +649,9 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def read_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> types.MemoryView:
+    async def read_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.MemoryView:
         """Read one memory, whatever its status."""
-        answer: types.MemoryView = await self._answer(
+        answer: shapes.MemoryView = await self._answer(
             Call("GET", path_of("users", user_id, "memories", memory_id)), timeout
         )
         return answer
@@ -656,14 +660,14 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         memory_id: str,
-        body: types.UpdateBody | None = None,
+        body: shapes.UpdateBody | None = None,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.ChangedView:
+    ) -> shapes.ChangedView:
         """Change one memory in place."""
-        answer: types.ChangedView = await self._answer(
+        answer: shapes.ChangedView = await self._answer(
             Call(
                 "PATCH",
                 path_of("users", user_id, "memories", memory_id),
@@ -679,14 +683,14 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         memory_id: str,
-        body: types.EvolveMemoryBody,
+        body: shapes.EvolveMemoryBody,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.MemoryView:
+    ) -> shapes.MemoryView:
         """Put a statement in the place of a memory that no longer holds."""
-        answer: types.MemoryView = await self._answer(
+        answer: shapes.MemoryView = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", memory_id, "evolve"),
@@ -698,9 +702,9 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> types.TraceView:
+    async def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.TraceView:
         """What a memory replaced, what replaced it, and which of the last 200 recalls answered with it."""
-        answer: types.TraceView = await self._answer(
+        answer: shapes.TraceView = await self._answer(
             Call("GET", path_of("users", user_id, "memories", memory_id, "trace")), timeout
         )
         return answer
@@ -713,9 +717,9 @@ class AsyncRaw(AsyncOperations):
         version: int | None = None,
         if_none_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.PackOut | None:
+    ) -> shapes.PackOut | None:
         """The session's pack: the same bytes until it is rebuilt."""
-        answer: types.PackOut | None = await self._answer(
+        answer: shapes.PackOut | None = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "pack"),
@@ -728,9 +732,9 @@ class AsyncRaw(AsyncOperations):
 
     async def diff_pack_versions(
         self, user_id: str, *, session_id: str, from_: int, to: int, timeout: float | None = None
-    ) -> types.PackDiffOut:
+    ) -> shapes.PackDiffOut:
         """What changed between two versions of a session's pack."""
-        answer: types.PackDiffOut = await self._answer(
+        answer: shapes.PackDiffOut = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "pack", "diff"),
@@ -748,9 +752,9 @@ class AsyncRaw(AsyncOperations):
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.PackVersions:
+    ) -> shapes.PackVersions:
         """The versions a session's pack has had, newest first."""
-        answer: types.PackVersions = await self._answer(
+        answer: shapes.PackVersions = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "pack", "versions"),
@@ -760,18 +764,18 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def recall(self, user_id: str, body: types.RecallBody, *, timeout: float | None = None) -> types.RecallView:
+    async def recall(self, user_id: str, body: shapes.RecallBody, *, timeout: float | None = None) -> shapes.RecallView:
         """Search everything that is not in the session's pack."""
-        answer: types.RecallView = await self._answer(
+        answer: shapes.RecallView = await self._answer(
             Call("POST", path_of("users", user_id, "recall"), body=body, span="search_memory"), timeout
         )
         return answer
 
     async def list_recalls(
         self, user_id: str, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.RecallPage:
+    ) -> shapes.RecallPage:
         """The user's recalls of the last 90 days, newest first."""
-        answer: types.RecallPage = await self._answer(
+        answer: shapes.RecallPage = await self._answer(
             Call("GET", path_of("users", user_id, "recalls"), query=self._given({"limit": limit, "cursor": cursor})),
             timeout,
         )
@@ -779,9 +783,9 @@ class AsyncRaw(AsyncOperations):
 
     async def read_recall(
         self, user_id: str, recall_id: str, *, timeout: float | None = None
-    ) -> types.RecallRecordView:
+    ) -> shapes.RecallRecordView:
         """One recall with every candidate, its components, and why it was dropped."""
-        answer: types.RecallRecordView = await self._answer(
+        answer: shapes.RecallRecordView = await self._answer(
             Call("GET", path_of("users", user_id, "recalls", recall_id)), timeout
         )
         return answer
@@ -794,9 +798,9 @@ class AsyncRaw(AsyncOperations):
         cursor: str | None = None,
         metadata: dict[str, Any] | None = None,
         timeout: float | None = None,
-    ) -> types.SessionPage:
+    ) -> shapes.SessionPage:
         """The sessions of a user, by id."""
-        answer: types.SessionPage = await self._answer(
+        answer: shapes.SessionPage = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "sessions"),
@@ -809,13 +813,13 @@ class AsyncRaw(AsyncOperations):
     async def open_session(
         self,
         user_id: str,
-        body: types.OpenSessionBody | None = None,
+        body: shapes.OpenSessionBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.OpenedOut:
+    ) -> shapes.OpenedOut:
         """Open a session, or resume it, and fetch its pack."""
-        answer: types.OpenedOut = await self._answer(
+        answer: shapes.OpenedOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions"),
@@ -828,9 +832,9 @@ class AsyncRaw(AsyncOperations):
 
     async def delete_session(
         self, user_id: str, session_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.SessionDeletedOut:
+    ) -> shapes.SessionDeletedOut:
         """Delete a session for good: its events, title and metadata, and what was made of them."""
-        answer: types.SessionDeletedOut = await self._answer(
+        answer: shapes.SessionDeletedOut = await self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id, "sessions", session_id),
@@ -841,9 +845,9 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def read_session(self, user_id: str, session_id: str, *, timeout: float | None = None) -> types.SessionOut:
+    async def read_session(self, user_id: str, session_id: str, *, timeout: float | None = None) -> shapes.SessionOut:
         """One session."""
-        answer: types.SessionOut = await self._answer(
+        answer: shapes.SessionOut = await self._answer(
             Call("GET", path_of("users", user_id, "sessions", session_id)), timeout
         )
         return answer
@@ -852,13 +856,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.CompactBody | None = None,
+        body: shapes.CompactBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Summarise the middle of a session, move its horizon and rebuild its pack."""
-        answer: types.JobOut = await self._answer(
+        answer: shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "compact"),
@@ -873,13 +877,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.EndBody | None = None,
+        body: shapes.EndBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Close a session: it is observed to its end, compacted, and filed in documents and a summary."""
-        answer: types.JobOut = await self._answer(
+        answer: shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "end"),
@@ -896,14 +900,14 @@ class AsyncRaw(AsyncOperations):
         session_id: str,
         *,
         from_seq: int | None = None,
-        order: types.EventOrder | None = None,
+        order: shapes.EventOrder | None = None,
         retracted: bool | None = None,
         limit: int | None = None,
         metadata: dict[str, Any] | None = None,
         timeout: float | None = None,
-    ) -> types.EventsPage:
+    ) -> shapes.EventsPage:
         """The log in seq order, or backwards."""
-        answer: types.EventsPage = await self._answer(
+        answer: shapes.EventsPage = await self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "sessions", session_id, "events"),
@@ -919,13 +923,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.AppendBody,
+        body: shapes.AppendBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.AppendedOut:
+    ) -> shapes.AppendedOut:
         """Append events to a session's log: all of them or none."""
-        answer: types.AppendedOut = await self._answer(
+        answer: shapes.AppendedOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "events"),
@@ -941,13 +945,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.RetractBody,
+        body: shapes.RetractBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.RetractedOut:
+    ) -> shapes.RetractedOut:
         """Take events back: edited, deleted, or left for another branch."""
-        answer: types.RetractedOut = await self._answer(
+        answer: shapes.RetractedOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "events", "retract"),
@@ -963,13 +967,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.MessagesBody,
+        body: shapes.MessagesBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.AppendedMessagesOut:
+    ) -> shapes.AppendedMessagesOut:
         """Append a provider's messages as they are; opens the session when it is new."""
-        answer: types.AppendedMessagesOut = await self._answer(
+        answer: shapes.AppendedMessagesOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "messages"),
@@ -985,13 +989,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.ObserveBody | None = None,
+        body: shapes.ObserveBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Turn the unobserved events of a session into memory now."""
-        answer: types.JobOut = await self._answer(
+        answer: shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "observe"),
@@ -1006,13 +1010,13 @@ class AsyncRaw(AsyncOperations):
         self,
         user_id: str,
         session_id: str,
-        body: types.TurnBody | None = None,
+        body: shapes.TurnBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.TurnOut:
+    ) -> shapes.TurnOut:
         """Append what was said, and answer with the next prompt or a recall, in one call."""
-        answer: types.TurnOut = await self._answer(
+        answer: shapes.TurnOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "turn"),
@@ -1026,27 +1030,32 @@ class AsyncRaw(AsyncOperations):
 
     async def user_stats(
         self, user_id: str, *, days: int | None = None, timeout: float | None = None
-    ) -> types.StatsOut:
+    ) -> shapes.StatsOut:
         """What is kept of one user, counted from the rows."""
-        answer: types.StatsOut = await self._answer(
+        answer: shapes.StatsOut = await self._answer(
             Call("GET", path_of("users", user_id, "stats"), query=self._given({"days": days})), timeout
         )
         return answer
 
     async def create_user_token(
-        self, user_id: str, body: types.CreateUserTokenBody, *, timeout: float | None = None
-    ) -> types.TokenOut:
+        self, user_id: str, body: shapes.CreateUserTokenBody, *, timeout: float | None = None
+    ) -> shapes.TokenOut:
         """A token that is good for one user, for an hour at most."""
-        answer: types.TokenOut = await self._answer(
+        answer: shapes.TokenOut = await self._answer(
             Call("POST", path_of("users", user_id, "tokens"), body=body), timeout
         )
         return answer
 
     async def call_correct(
-        self, user_id: str, body: types.CorrectBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.CorrectOrMistake:
+        self,
+        user_id: str,
+        body: shapes.CorrectBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> shapes.CorrectOrMistake:
         """The tool correct, called by a language model."""
-        answer: types.CorrectOrMistake = await self._answer(
+        answer: shapes.CorrectOrMistake = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "tools", "correct"),
@@ -1061,13 +1070,13 @@ class AsyncRaw(AsyncOperations):
     async def call_forget(
         self,
         user_id: str,
-        body: types.ForgetToolBody,
+        body: shapes.ForgetToolBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.ForgetOrMistake:
+    ) -> shapes.ForgetOrMistake:
         """The tool forget, called by a language model."""
-        answer: types.ForgetOrMistake = await self._answer(
+        answer: shapes.ForgetOrMistake = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "tools", "forget"),
@@ -1080,19 +1089,19 @@ class AsyncRaw(AsyncOperations):
         return answer
 
     async def call_read_document(
-        self, user_id: str, body: types.ReadDocumentBody, *, timeout: float | None = None
-    ) -> types.PageOrMistake:
+        self, user_id: str, body: shapes.ReadDocumentBody, *, timeout: float | None = None
+    ) -> shapes.PageOrMistake:
         """The tool read_document, called by a language model."""
-        answer: types.PageOrMistake = await self._answer(
+        answer: shapes.PageOrMistake = await self._answer(
             Call("POST", path_of("users", user_id, "tools", "read_document"), body=body, span="search_memory"), timeout
         )
         return answer
 
     async def call_recall_memory(
-        self, user_id: str, body: types.RecallMemoryBody, *, timeout: float | None = None
-    ) -> types.FoundOrMistake:
+        self, user_id: str, body: shapes.RecallMemoryBody, *, timeout: float | None = None
+    ) -> shapes.FoundOrMistake:
         """The tool recall_memory, called by a language model."""
-        answer: types.FoundOrMistake = await self._answer(
+        answer: shapes.FoundOrMistake = await self._answer(
             Call("POST", path_of("users", user_id, "tools", "recall_memory"), body=body, span="search_memory"), timeout
         )
         return answer
@@ -1100,13 +1109,13 @@ class AsyncRaw(AsyncOperations):
     async def call_remember(
         self,
         user_id: str,
-        body: types.RememberBody,
+        body: shapes.RememberBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.RememberOrMistake:
+    ) -> shapes.RememberOrMistake:
         """The tool remember, called by a language model."""
-        answer: types.RememberOrMistake = await self._answer(
+        answer: shapes.RememberOrMistake = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "tools", "remember"),
@@ -1119,30 +1128,30 @@ class AsyncRaw(AsyncOperations):
         return answer
 
     async def call_search_conversation(
-        self, user_id: str, body: types.SearchConversationBody, *, timeout: float | None = None
-    ) -> types.FoundOrMistake:
+        self, user_id: str, body: shapes.SearchConversationBody, *, timeout: float | None = None
+    ) -> shapes.FoundOrMistake:
         """The tool search_conversation, called by a language model."""
-        answer: types.FoundOrMistake = await self._answer(
+        answer: shapes.FoundOrMistake = await self._answer(
             Call("POST", path_of("users", user_id, "tools", "search_conversation"), body=body, span="search_memory"),
             timeout,
         )
         return answer
 
     async def call_search_knowledge(
-        self, user_id: str, body: types.SearchKnowledgeBody, *, timeout: float | None = None
-    ) -> types.KnowledgeOrMistake:
+        self, user_id: str, body: shapes.SearchKnowledgeBody, *, timeout: float | None = None
+    ) -> shapes.KnowledgeOrMistake:
         """The tool search_knowledge, called by a language model."""
-        answer: types.KnowledgeOrMistake = await self._answer(
+        answer: shapes.KnowledgeOrMistake = await self._answer(
             Call("POST", path_of("users", user_id, "tools", "search_knowledge"), body=body, span="search_memory"),
             timeout,
         )
         return answer
 
     async def create_upload(
-        self, user_id: str, body: types.UploadBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.UploadOut:
+        self, user_id: str, body: shapes.UploadBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.UploadOut:
         """A pre-signed target for one image or one long text."""
-        answer: types.UploadOut = await self._answer(
+        answer: shapes.UploadOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "uploads"),
@@ -1156,13 +1165,13 @@ class AsyncRaw(AsyncOperations):
     async def report_usage(
         self,
         user_id: str,
-        body: types.ReportUsageBody,
+        body: shapes.ReportUsageBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.ReportedUsageOut:
+    ) -> shapes.ReportedUsageOut:
         """What the tokens of a prompt were, as the model's answer says."""
-        answer: types.ReportedUsageOut = await self._answer(
+        answer: shapes.ReportedUsageOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "usage"),
@@ -1173,9 +1182,9 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def list_webhooks(self, *, timeout: float | None = None) -> types.WebhooksOut:
+    async def list_webhooks(self, *, timeout: float | None = None) -> shapes.WebhooksOut:
         """The tenant's webhooks, by their ids; ten at most."""
-        answer: types.WebhooksOut = await self._answer(Call("GET", path_of("webhooks")), timeout)
+        answer: shapes.WebhooksOut = await self._answer(Call("GET", path_of("webhooks")), timeout)
         return answer
 
     async def delete_webhook(
@@ -1187,21 +1196,21 @@ class AsyncRaw(AsyncOperations):
             timeout,
         )
 
-    async def read_webhook(self, webhook_id: str, *, timeout: float | None = None) -> types.WebhookOut:
+    async def read_webhook(self, webhook_id: str, *, timeout: float | None = None) -> shapes.WebhookOut:
         """One webhook."""
-        answer: types.WebhookOut = await self._answer(Call("GET", path_of("webhooks", webhook_id)), timeout)
+        answer: shapes.WebhookOut = await self._answer(Call("GET", path_of("webhooks", webhook_id)), timeout)
         return answer
 
     async def put_webhook(
         self,
         webhook_id: str,
-        body: types.WebhookBody,
+        body: shapes.WebhookBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.WebhookOut:
+    ) -> shapes.WebhookOut:
         """Have events sent to a URL, signed by the scheme of Standard Webhooks."""
-        answer: types.WebhookOut = await self._answer(
+        answer: shapes.WebhookOut = await self._answer(
             Call(
                 "PUT",
                 path_of("webhooks", webhook_id),
@@ -1212,18 +1221,18 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
-    async def list_deliveries(self, webhook_id: str, *, timeout: float | None = None) -> types.DeliveriesOut:
+    async def list_deliveries(self, webhook_id: str, *, timeout: float | None = None) -> shapes.DeliveriesOut:
         """Its last 200 attempts of the last 7 days, newest first."""
-        answer: types.DeliveriesOut = await self._answer(
+        answer: shapes.DeliveriesOut = await self._answer(
             Call("GET", path_of("webhooks", webhook_id, "deliveries")), timeout
         )
         return answer
 
     async def test_webhook(
         self, webhook_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.AttemptOut:
+    ) -> shapes.AttemptOut:
         """Send it an event of the type `webhook.test` now, and say what became of that."""
-        answer: types.AttemptOut = await self._answer(
+        answer: shapes.AttemptOut = await self._answer(
             Call(
                 "POST",
                 path_of("webhooks", webhook_id, "test"),

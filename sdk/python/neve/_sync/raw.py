@@ -9,7 +9,7 @@ from .._shared.calls import Call, path_of
 from .operations import Operations
 
 if TYPE_CHECKING:
-    from .. import types
+    from .. import types as shapes
 
 
 class Raw(Operations):
@@ -17,10 +17,10 @@ class Raw(Operations):
     included. What fails raises ``NeveError``."""
 
     def drain_embeddings(
-        self, body: types.DrainBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.JobOut:
+        self, body: shapes.DrainBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.JobOut:
         """Index and embed everything that is pending."""
-        answer: types.JobOut = self._answer(
+        answer: shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("admin", "embeddings", "drain"),
@@ -31,16 +31,20 @@ class Raw(Operations):
         )
         return answer
 
-    def read_admin_job(self, job_id: str, *, timeout: float | None = None) -> types.JobOut:
+    def read_admin_job(self, job_id: str, *, timeout: float | None = None) -> shapes.JobOut:
         """Any job of the tenant."""
-        answer: types.JobOut = self._answer(Call("GET", path_of("admin", "jobs", job_id)), timeout)
+        answer: shapes.JobOut = self._answer(Call("GET", path_of("admin", "jobs", job_id)), timeout)
         return answer
 
     def reflect(
-        self, body: types.ReflectBody | None = None, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.ReflectedOut | types.JobOut:
+        self,
+        body: shapes.ReflectBody | None = None,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> shapes.ReflectedOut | shapes.JobOut:
         """Condense older observations now."""
-        answer: types.ReflectedOut | types.JobOut = self._answer(
+        answer: shapes.ReflectedOut | shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("admin", "reflect"),
@@ -59,9 +63,9 @@ class Raw(Operations):
         user_id: str | None = None,
         limit: int | None = None,
         timeout: float | None = None,
-    ) -> types.FeedOut:
+    ) -> shapes.FeedOut:
         """What has happened in the tenant's memory, at least once, in order per user, for 7 days."""
-        answer: types.FeedOut = self._answer(
+        answer: shapes.FeedOut = self._answer(
             Call(
                 "GET",
                 path_of("events"),
@@ -71,25 +75,25 @@ class Raw(Operations):
         )
         return answer
 
-    def health(self, *, timeout: float | None = None) -> types.HealthOut:
+    def health(self, *, timeout: float | None = None) -> shapes.HealthOut:
         """Whether the service can work, and with which models."""
-        answer: types.HealthOut = self._answer(Call("GET", path_of("health")), timeout)
+        answer: shapes.HealthOut = self._answer(Call("GET", path_of("health")), timeout)
         return answer
 
     def list_keys(
         self, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.KeyPage:
+    ) -> shapes.KeyPage:
         """The tenant's API keys, revoked ones too, by their ids."""
-        answer: types.KeyPage = self._answer(
+        answer: shapes.KeyPage = self._answer(
             Call("GET", path_of("keys"), query=self._given({"limit": limit, "cursor": cursor})), timeout
         )
         return answer
 
     def create_key(
-        self, body: types.CreateKeyBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.KeyOut:
+        self, body: shapes.CreateKeyBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.KeyOut:
         """A new API key; ten may be live at a time."""
-        answer: types.KeyOut = self._answer(
+        answer: shapes.KeyOut = self._answer(
             Call("POST", path_of("keys"), body=body, headers=self._given({"Idempotency-Key": idempotency_key})), timeout
         )
         return answer
@@ -100,21 +104,21 @@ class Raw(Operations):
             Call("DELETE", path_of("keys", key_id), headers=self._given({"Idempotency-Key": idempotency_key})), timeout
         )
 
-    def read_policy(self, *, timeout: float | None = None) -> types.PolicyOut:
+    def read_policy(self, *, timeout: float | None = None) -> shapes.PolicyOut:
         """The tenant's policy and the numbers in force."""
-        answer: types.PolicyOut = self._answer(Call("GET", path_of("policy")), timeout)
+        answer: shapes.PolicyOut = self._answer(Call("GET", path_of("policy")), timeout)
         return answer
 
     def patch_policy(
         self,
-        body: types.PolicyChange,
+        body: shapes.PolicyChange,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.PolicyOut:
+    ) -> shapes.PolicyOut:
         """Change some of the tenant's policy."""
-        answer: types.PolicyOut = self._answer(
+        answer: shapes.PolicyOut = self._answer(
             Call(
                 "PATCH",
                 path_of("policy"),
@@ -127,14 +131,14 @@ class Raw(Operations):
 
     def write_policy(
         self,
-        body: types.Policy,
+        body: shapes.Policy,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.PolicyOut:
+    ) -> shapes.PolicyOut:
         """Replace the tenant's policy."""
-        answer: types.PolicyOut = self._answer(
+        answer: shapes.PolicyOut = self._answer(
             Call(
                 "PUT",
                 path_of("policy"),
@@ -145,30 +149,30 @@ class Raw(Operations):
         )
         return answer
 
-    def create_token(self, body: types.CreateTokenBody, *, timeout: float | None = None) -> types.TokenOut:
+    def create_token(self, body: shapes.CreateTokenBody, *, timeout: float | None = None) -> shapes.TokenOut:
         """A token that stands for the API key, for an hour at most."""
-        answer: types.TokenOut = self._answer(Call("POST", path_of("tokens"), body=body), timeout)
+        answer: shapes.TokenOut = self._answer(Call("POST", path_of("tokens"), body=body), timeout)
         return answer
 
-    def list_tools(self, *, version: str | None = None, timeout: float | None = None) -> types.ToolsView:
+    def list_tools(self, *, version: str | None = None, timeout: float | None = None) -> shapes.ToolsView:
         """The schemas of the tools, as providers take them."""
-        answer: types.ToolsView = self._answer(
+        answer: shapes.ToolsView = self._answer(
             Call("GET", path_of("tools"), query=self._given({"version": version})), timeout
         )
         return answer
 
-    def tenant_usage(self, *, days: int | None = None, timeout: float | None = None) -> types.TenantUsageOut:
+    def tenant_usage(self, *, days: int | None = None, timeout: float | None = None) -> shapes.TenantUsageOut:
         """What the tenant's memory has cost in model calls and embeddings, and what was reported of its prompts."""
-        answer: types.TenantUsageOut = self._answer(
+        answer: shapes.TenantUsageOut = self._answer(
             Call("GET", path_of("usage"), query=self._given({"days": days})), timeout
         )
         return answer
 
     def list_users(
         self, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.UserPage:
+    ) -> shapes.UserPage:
         """The users that anything is kept of, by their ids."""
-        answer: types.UserPage = self._answer(
+        answer: shapes.UserPage = self._answer(
             Call("GET", path_of("users"), query=self._given({"limit": limit, "cursor": cursor})), timeout
         )
         return answer
@@ -180,9 +184,9 @@ class Raw(Operations):
         close: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Erase a user and everything that is kept of them."""
-        answer: types.JobOut = self._answer(
+        answer: shapes.JobOut = self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id),
@@ -195,10 +199,10 @@ class Raw(Operations):
         return answer
 
     def compile_context(
-        self, user_id: str, body: types.CompileBody, *, timeout: float | None = None
-    ) -> types.ContextOut:
+        self, user_id: str, body: shapes.CompileBody, *, timeout: float | None = None
+    ) -> shapes.ContextOut:
         """The whole prompt of one turn, within its budget and with what a provider can cache first."""
-        answer: types.ContextOut = self._answer(
+        answer: shapes.ContextOut = self._answer(
             Call("POST", path_of("users", user_id, "context"), body=body, span="search_memory"), timeout
         )
         return answer
@@ -212,9 +216,9 @@ class Raw(Operations):
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DeletedDocumentsView:
+    ) -> shapes.DeletedDocumentsView:
         """Delete one document, or those below a prefix, with all revisions."""
-        answer: types.DeletedDocumentsView = self._answer(
+        answer: shapes.DeletedDocumentsView = self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id, "documents"),
@@ -234,9 +238,9 @@ class Raw(Operations):
         rev: int | None = None,
         chunks: bool | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Read one document, whatever its status."""
-        answer: types.DocumentView = self._answer(
+        answer: shapes.DocumentView = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "documents"),
@@ -249,16 +253,16 @@ class Raw(Operations):
     def put_document(
         self,
         user_id: str,
-        body: types.PutBody | str,
+        body: shapes.PutBody | str,
         *,
         path: str,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         if_none_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Write a document, as JSON or as Markdown."""
-        answer: types.DocumentView = self._answer(
+        answer: shapes.DocumentView = self._answer(
             Call(
                 "PUT",
                 path_of("users", user_id, "documents"),
@@ -277,14 +281,14 @@ class Raw(Operations):
     def evolve_document(
         self,
         user_id: str,
-        body: types.EvolveDocumentBody,
+        body: shapes.EvolveDocumentBody,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Put a new document in the place of an old one, which is superseded."""
-        answer: types.DocumentView = self._answer(
+        answer: shapes.DocumentView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "documents", "evolve"),
@@ -301,13 +305,13 @@ class Raw(Operations):
         user_id: str,
         *,
         prefix: str | None = None,
-        status: types.MemoryStatus | None = None,
+        status: shapes.MemoryStatus | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentPage:
+    ) -> shapes.DocumentPage:
         """List documents by path."""
-        answer: types.DocumentPage = self._answer(
+        answer: shapes.DocumentPage = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "documents", "list"),
@@ -320,14 +324,14 @@ class Raw(Operations):
     def move_document(
         self,
         user_id: str,
-        body: types.MoveBody,
+        body: shapes.MoveBody,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.MovedView:
+    ) -> shapes.MovedView:
         """Move a document with its history, or all below a path."""
-        answer: types.MovedView = self._answer(
+        answer: shapes.MovedView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "documents", "move"),
@@ -342,15 +346,15 @@ class Raw(Operations):
     def restore_document(
         self,
         user_id: str,
-        body: types.RestoreBody,
+        body: shapes.RestoreBody,
         *,
         path: str,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DocumentView:
+    ) -> shapes.DocumentView:
         """Give a document the text, name, summary, tags and group of an earlier rev, as its next one."""
-        answer: types.DocumentView = self._answer(
+        answer: shapes.DocumentView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "documents", "restore"),
@@ -371,9 +375,9 @@ class Raw(Operations):
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.VersionPage:
+    ) -> shapes.VersionPage:
         """List the revisions of a document."""
-        answer: types.VersionPage = self._answer(
+        answer: shapes.VersionPage = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "documents", "versions"),
@@ -385,9 +389,9 @@ class Raw(Operations):
 
     def export_user(
         self, user_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Write everything that is kept of a user as JSON lines."""
-        answer: types.JobOut = self._answer(
+        answer: shapes.JobOut = self._answer(
             Call(
                 "POST", path_of("users", user_id, "export"), headers=self._given({"Idempotency-Key": idempotency_key})
             ),
@@ -397,9 +401,9 @@ class Raw(Operations):
 
     def list_inbox(
         self, user_id: str, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.InboxPage:
+    ) -> shapes.InboxPage:
         """What waits for a decision, oldest first."""
-        answer: types.InboxPage = self._answer(
+        answer: shapes.InboxPage = self._answer(
             Call("GET", path_of("users", user_id, "inbox"), query=self._given({"limit": limit, "cursor": cursor})),
             timeout,
         )
@@ -409,13 +413,13 @@ class Raw(Operations):
         self,
         user_id: str,
         item_id: str,
-        body: types.ApproveBody | None = None,
+        body: shapes.ApproveBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep what waits."""
-        answer: types.InboxItem = self._answer(
+        answer: shapes.InboxItem = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "approve"),
@@ -430,13 +434,13 @@ class Raw(Operations):
         self,
         user_id: str,
         item_id: str,
-        body: types.EditBody | None = None,
+        body: shapes.EditBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep it in other words, or a document at another path."""
-        answer: types.InboxItem = self._answer(
+        answer: shapes.InboxItem = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "edit"),
@@ -451,13 +455,13 @@ class Raw(Operations):
         self,
         user_id: str,
         item_id: str,
-        body: types.RejectBody | None = None,
+        body: shapes.RejectBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep nothing of it."""
-        answer: types.InboxItem = self._answer(
+        answer: shapes.InboxItem = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "reject"),
@@ -472,13 +476,13 @@ class Raw(Operations):
         self,
         user_id: str,
         item_id: str,
-        body: types.SupersedeBody | None = None,
+        body: shapes.SupersedeBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.InboxItem:
+    ) -> shapes.InboxItem:
         """Keep it in the place of what no longer holds, be it a memory or a document's text."""
-        answer: types.InboxItem = self._answer(
+        answer: shapes.InboxItem = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "inbox", item_id, "supersede"),
@@ -489,34 +493,34 @@ class Raw(Operations):
         )
         return answer
 
-    def read_job(self, user_id: str, job_id: str, *, timeout: float | None = None) -> types.JobOut:
+    def read_job(self, user_id: str, job_id: str, *, timeout: float | None = None) -> shapes.JobOut:
         """A job of this user."""
-        answer: types.JobOut = self._answer(Call("GET", path_of("users", user_id, "jobs", job_id)), timeout)
+        answer: shapes.JobOut = self._answer(Call("GET", path_of("users", user_id, "jobs", job_id)), timeout)
         return answer
 
     def list_memories(
         self,
         user_id: str,
         *,
-        kind: types.MemoryKind | None = None,
-        tier: types.Tier | None = None,
-        category: types.Category | None = None,
-        status: types.MemoryStatus | None = None,
-        scope: types.MemoryScope | None = None,
+        kind: shapes.MemoryKind | None = None,
+        tier: shapes.Tier | None = None,
+        category: shapes.Category | None = None,
+        status: shapes.MemoryStatus | None = None,
+        scope: shapes.MemoryScope | None = None,
         session_id: str | None = None,
         group: str | None = None,
         tag: str | None = None,
         metadata: dict[str, Any] | None = None,
         never_recall: bool | None = None,
-        written_by: types.WrittenBy | None = None,
+        written_by: shapes.WrittenBy | None = None,
         as_of: str | None = None,
         about: str | None = None,
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.MemoryPage:
+    ) -> shapes.MemoryPage:
         """List a user's memories, oldest first."""
-        answer: types.MemoryPage = self._answer(
+        answer: shapes.MemoryPage = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "memories"),
@@ -547,15 +551,15 @@ class Raw(Operations):
     def create_memory(
         self,
         user_id: str,
-        body: types.CreateBody,
+        body: shapes.CreateBody,
         *,
         wait: Literal["embedded"] | None = None,
         split: bool | None = None,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.KeptView:
+    ) -> shapes.KeptView:
         """Keep one memory."""
-        answer: types.KeptView = self._answer(
+        answer: shapes.KeptView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories"),
@@ -571,13 +575,13 @@ class Raw(Operations):
     def forget_memories(
         self,
         user_id: str,
-        body: types.ForgetBody | None = None,
+        body: shapes.ForgetBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.ForgottenOrListed | types.JobOut:
+    ) -> shapes.ForgottenOrListed | shapes.JobOut:
         """Forget memories by filters, by a query, or with the conversations they were made of."""
-        answer: types.ForgottenOrListed | types.JobOut = self._answer(
+        answer: shapes.ForgottenOrListed | shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", "forget"),
@@ -590,9 +594,9 @@ class Raw(Operations):
 
     def import_memories(
         self, user_id: str, body: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.ImportView:
+    ) -> shapes.ImportView:
         """Bring memories in with their ids and times."""
-        answer: types.ImportView = self._answer(
+        answer: shapes.ImportView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", "import"),
@@ -606,10 +610,10 @@ class Raw(Operations):
         return answer
 
     def mark_memories_used(
-        self, user_id: str, body: types.UsedBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.UsedView:
+        self, user_id: str, body: shapes.UsedBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.UsedView:
         """Say which memories an answer cited."""
-        answer: types.UsedView = self._answer(
+        answer: shapes.UsedView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", "used"),
@@ -630,9 +634,9 @@ class Raw(Operations):
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.DeletedView:
+    ) -> shapes.DeletedView:
         """Delete one memory for good."""
-        answer: types.DeletedView = self._answer(
+        answer: shapes.DeletedView = self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id, "memories", memory_id),
@@ -644,23 +648,23 @@ class Raw(Operations):
         )
         return answer
 
-    def read_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> types.MemoryView:
+    def read_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.MemoryView:
         """Read one memory, whatever its status."""
-        answer: types.MemoryView = self._answer(Call("GET", path_of("users", user_id, "memories", memory_id)), timeout)
+        answer: shapes.MemoryView = self._answer(Call("GET", path_of("users", user_id, "memories", memory_id)), timeout)
         return answer
 
     def update_memory(
         self,
         user_id: str,
         memory_id: str,
-        body: types.UpdateBody | None = None,
+        body: shapes.UpdateBody | None = None,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.ChangedView:
+    ) -> shapes.ChangedView:
         """Change one memory in place."""
-        answer: types.ChangedView = self._answer(
+        answer: shapes.ChangedView = self._answer(
             Call(
                 "PATCH",
                 path_of("users", user_id, "memories", memory_id),
@@ -676,14 +680,14 @@ class Raw(Operations):
         self,
         user_id: str,
         memory_id: str,
-        body: types.EvolveMemoryBody,
+        body: shapes.EvolveMemoryBody,
         *,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.MemoryView:
+    ) -> shapes.MemoryView:
         """Put a statement in the place of a memory that no longer holds."""
-        answer: types.MemoryView = self._answer(
+        answer: shapes.MemoryView = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "memories", memory_id, "evolve"),
@@ -695,9 +699,9 @@ class Raw(Operations):
         )
         return answer
 
-    def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> types.TraceView:
+    def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.TraceView:
         """What a memory replaced, what replaced it, and which of the last 200 recalls answered with it."""
-        answer: types.TraceView = self._answer(
+        answer: shapes.TraceView = self._answer(
             Call("GET", path_of("users", user_id, "memories", memory_id, "trace")), timeout
         )
         return answer
@@ -710,9 +714,9 @@ class Raw(Operations):
         version: int | None = None,
         if_none_match: str | None = None,
         timeout: float | None = None,
-    ) -> types.PackOut | None:
+    ) -> shapes.PackOut | None:
         """The session's pack: the same bytes until it is rebuilt."""
-        answer: types.PackOut | None = self._answer(
+        answer: shapes.PackOut | None = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "pack"),
@@ -725,9 +729,9 @@ class Raw(Operations):
 
     def diff_pack_versions(
         self, user_id: str, *, session_id: str, from_: int, to: int, timeout: float | None = None
-    ) -> types.PackDiffOut:
+    ) -> shapes.PackDiffOut:
         """What changed between two versions of a session's pack."""
-        answer: types.PackDiffOut = self._answer(
+        answer: shapes.PackDiffOut = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "pack", "diff"),
@@ -745,9 +749,9 @@ class Raw(Operations):
         limit: int | None = None,
         cursor: str | None = None,
         timeout: float | None = None,
-    ) -> types.PackVersions:
+    ) -> shapes.PackVersions:
         """The versions a session's pack has had, newest first."""
-        answer: types.PackVersions = self._answer(
+        answer: shapes.PackVersions = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "pack", "versions"),
@@ -757,26 +761,26 @@ class Raw(Operations):
         )
         return answer
 
-    def recall(self, user_id: str, body: types.RecallBody, *, timeout: float | None = None) -> types.RecallView:
+    def recall(self, user_id: str, body: shapes.RecallBody, *, timeout: float | None = None) -> shapes.RecallView:
         """Search everything that is not in the session's pack."""
-        answer: types.RecallView = self._answer(
+        answer: shapes.RecallView = self._answer(
             Call("POST", path_of("users", user_id, "recall"), body=body, span="search_memory"), timeout
         )
         return answer
 
     def list_recalls(
         self, user_id: str, *, limit: int | None = None, cursor: str | None = None, timeout: float | None = None
-    ) -> types.RecallPage:
+    ) -> shapes.RecallPage:
         """The user's recalls of the last 90 days, newest first."""
-        answer: types.RecallPage = self._answer(
+        answer: shapes.RecallPage = self._answer(
             Call("GET", path_of("users", user_id, "recalls"), query=self._given({"limit": limit, "cursor": cursor})),
             timeout,
         )
         return answer
 
-    def read_recall(self, user_id: str, recall_id: str, *, timeout: float | None = None) -> types.RecallRecordView:
+    def read_recall(self, user_id: str, recall_id: str, *, timeout: float | None = None) -> shapes.RecallRecordView:
         """One recall with every candidate, its components, and why it was dropped."""
-        answer: types.RecallRecordView = self._answer(
+        answer: shapes.RecallRecordView = self._answer(
             Call("GET", path_of("users", user_id, "recalls", recall_id)), timeout
         )
         return answer
@@ -789,9 +793,9 @@ class Raw(Operations):
         cursor: str | None = None,
         metadata: dict[str, Any] | None = None,
         timeout: float | None = None,
-    ) -> types.SessionPage:
+    ) -> shapes.SessionPage:
         """The sessions of a user, by id."""
-        answer: types.SessionPage = self._answer(
+        answer: shapes.SessionPage = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "sessions"),
@@ -804,13 +808,13 @@ class Raw(Operations):
     def open_session(
         self,
         user_id: str,
-        body: types.OpenSessionBody | None = None,
+        body: shapes.OpenSessionBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.OpenedOut:
+    ) -> shapes.OpenedOut:
         """Open a session, or resume it, and fetch its pack."""
-        answer: types.OpenedOut = self._answer(
+        answer: shapes.OpenedOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions"),
@@ -823,9 +827,9 @@ class Raw(Operations):
 
     def delete_session(
         self, user_id: str, session_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.SessionDeletedOut:
+    ) -> shapes.SessionDeletedOut:
         """Delete a session for good: its events, title and metadata, and what was made of them."""
-        answer: types.SessionDeletedOut = self._answer(
+        answer: shapes.SessionDeletedOut = self._answer(
             Call(
                 "DELETE",
                 path_of("users", user_id, "sessions", session_id),
@@ -836,22 +840,24 @@ class Raw(Operations):
         )
         return answer
 
-    def read_session(self, user_id: str, session_id: str, *, timeout: float | None = None) -> types.SessionOut:
+    def read_session(self, user_id: str, session_id: str, *, timeout: float | None = None) -> shapes.SessionOut:
         """One session."""
-        answer: types.SessionOut = self._answer(Call("GET", path_of("users", user_id, "sessions", session_id)), timeout)
+        answer: shapes.SessionOut = self._answer(
+            Call("GET", path_of("users", user_id, "sessions", session_id)), timeout
+        )
         return answer
 
     def compact_session(
         self,
         user_id: str,
         session_id: str,
-        body: types.CompactBody | None = None,
+        body: shapes.CompactBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Summarise the middle of a session, move its horizon and rebuild its pack."""
-        answer: types.JobOut = self._answer(
+        answer: shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "compact"),
@@ -866,13 +872,13 @@ class Raw(Operations):
         self,
         user_id: str,
         session_id: str,
-        body: types.EndBody | None = None,
+        body: shapes.EndBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Close a session: it is observed to its end, compacted, and filed in documents and a summary."""
-        answer: types.JobOut = self._answer(
+        answer: shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "end"),
@@ -889,14 +895,14 @@ class Raw(Operations):
         session_id: str,
         *,
         from_seq: int | None = None,
-        order: types.EventOrder | None = None,
+        order: shapes.EventOrder | None = None,
         retracted: bool | None = None,
         limit: int | None = None,
         metadata: dict[str, Any] | None = None,
         timeout: float | None = None,
-    ) -> types.EventsPage:
+    ) -> shapes.EventsPage:
         """The log in seq order, or backwards."""
-        answer: types.EventsPage = self._answer(
+        answer: shapes.EventsPage = self._answer(
             Call(
                 "GET",
                 path_of("users", user_id, "sessions", session_id, "events"),
@@ -912,13 +918,13 @@ class Raw(Operations):
         self,
         user_id: str,
         session_id: str,
-        body: types.AppendBody,
+        body: shapes.AppendBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.AppendedOut:
+    ) -> shapes.AppendedOut:
         """Append events to a session's log: all of them or none."""
-        answer: types.AppendedOut = self._answer(
+        answer: shapes.AppendedOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "events"),
@@ -934,13 +940,13 @@ class Raw(Operations):
         self,
         user_id: str,
         session_id: str,
-        body: types.RetractBody,
+        body: shapes.RetractBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.RetractedOut:
+    ) -> shapes.RetractedOut:
         """Take events back: edited, deleted, or left for another branch."""
-        answer: types.RetractedOut = self._answer(
+        answer: shapes.RetractedOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "events", "retract"),
@@ -956,13 +962,13 @@ class Raw(Operations):
         self,
         user_id: str,
         session_id: str,
-        body: types.MessagesBody,
+        body: shapes.MessagesBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.AppendedMessagesOut:
+    ) -> shapes.AppendedMessagesOut:
         """Append a provider's messages as they are; opens the session when it is new."""
-        answer: types.AppendedMessagesOut = self._answer(
+        answer: shapes.AppendedMessagesOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "messages"),
@@ -978,13 +984,13 @@ class Raw(Operations):
         self,
         user_id: str,
         session_id: str,
-        body: types.ObserveBody | None = None,
+        body: shapes.ObserveBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.JobOut:
+    ) -> shapes.JobOut:
         """Turn the unobserved events of a session into memory now."""
-        answer: types.JobOut = self._answer(
+        answer: shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "observe"),
@@ -999,13 +1005,13 @@ class Raw(Operations):
         self,
         user_id: str,
         session_id: str,
-        body: types.TurnBody | None = None,
+        body: shapes.TurnBody | None = None,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.TurnOut:
+    ) -> shapes.TurnOut:
         """Append what was said, and answer with the next prompt or a recall, in one call."""
-        answer: types.TurnOut = self._answer(
+        answer: shapes.TurnOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "turn"),
@@ -1017,25 +1023,30 @@ class Raw(Operations):
         )
         return answer
 
-    def user_stats(self, user_id: str, *, days: int | None = None, timeout: float | None = None) -> types.StatsOut:
+    def user_stats(self, user_id: str, *, days: int | None = None, timeout: float | None = None) -> shapes.StatsOut:
         """What is kept of one user, counted from the rows."""
-        answer: types.StatsOut = self._answer(
+        answer: shapes.StatsOut = self._answer(
             Call("GET", path_of("users", user_id, "stats"), query=self._given({"days": days})), timeout
         )
         return answer
 
     def create_user_token(
-        self, user_id: str, body: types.CreateUserTokenBody, *, timeout: float | None = None
-    ) -> types.TokenOut:
+        self, user_id: str, body: shapes.CreateUserTokenBody, *, timeout: float | None = None
+    ) -> shapes.TokenOut:
         """A token that is good for one user, for an hour at most."""
-        answer: types.TokenOut = self._answer(Call("POST", path_of("users", user_id, "tokens"), body=body), timeout)
+        answer: shapes.TokenOut = self._answer(Call("POST", path_of("users", user_id, "tokens"), body=body), timeout)
         return answer
 
     def call_correct(
-        self, user_id: str, body: types.CorrectBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.CorrectOrMistake:
+        self,
+        user_id: str,
+        body: shapes.CorrectBody,
+        *,
+        idempotency_key: str | None = None,
+        timeout: float | None = None,
+    ) -> shapes.CorrectOrMistake:
         """The tool correct, called by a language model."""
-        answer: types.CorrectOrMistake = self._answer(
+        answer: shapes.CorrectOrMistake = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "tools", "correct"),
@@ -1050,13 +1061,13 @@ class Raw(Operations):
     def call_forget(
         self,
         user_id: str,
-        body: types.ForgetToolBody,
+        body: shapes.ForgetToolBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.ForgetOrMistake:
+    ) -> shapes.ForgetOrMistake:
         """The tool forget, called by a language model."""
-        answer: types.ForgetOrMistake = self._answer(
+        answer: shapes.ForgetOrMistake = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "tools", "forget"),
@@ -1069,19 +1080,19 @@ class Raw(Operations):
         return answer
 
     def call_read_document(
-        self, user_id: str, body: types.ReadDocumentBody, *, timeout: float | None = None
-    ) -> types.PageOrMistake:
+        self, user_id: str, body: shapes.ReadDocumentBody, *, timeout: float | None = None
+    ) -> shapes.PageOrMistake:
         """The tool read_document, called by a language model."""
-        answer: types.PageOrMistake = self._answer(
+        answer: shapes.PageOrMistake = self._answer(
             Call("POST", path_of("users", user_id, "tools", "read_document"), body=body, span="search_memory"), timeout
         )
         return answer
 
     def call_recall_memory(
-        self, user_id: str, body: types.RecallMemoryBody, *, timeout: float | None = None
-    ) -> types.FoundOrMistake:
+        self, user_id: str, body: shapes.RecallMemoryBody, *, timeout: float | None = None
+    ) -> shapes.FoundOrMistake:
         """The tool recall_memory, called by a language model."""
-        answer: types.FoundOrMistake = self._answer(
+        answer: shapes.FoundOrMistake = self._answer(
             Call("POST", path_of("users", user_id, "tools", "recall_memory"), body=body, span="search_memory"), timeout
         )
         return answer
@@ -1089,13 +1100,13 @@ class Raw(Operations):
     def call_remember(
         self,
         user_id: str,
-        body: types.RememberBody,
+        body: shapes.RememberBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.RememberOrMistake:
+    ) -> shapes.RememberOrMistake:
         """The tool remember, called by a language model."""
-        answer: types.RememberOrMistake = self._answer(
+        answer: shapes.RememberOrMistake = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "tools", "remember"),
@@ -1108,30 +1119,30 @@ class Raw(Operations):
         return answer
 
     def call_search_conversation(
-        self, user_id: str, body: types.SearchConversationBody, *, timeout: float | None = None
-    ) -> types.FoundOrMistake:
+        self, user_id: str, body: shapes.SearchConversationBody, *, timeout: float | None = None
+    ) -> shapes.FoundOrMistake:
         """The tool search_conversation, called by a language model."""
-        answer: types.FoundOrMistake = self._answer(
+        answer: shapes.FoundOrMistake = self._answer(
             Call("POST", path_of("users", user_id, "tools", "search_conversation"), body=body, span="search_memory"),
             timeout,
         )
         return answer
 
     def call_search_knowledge(
-        self, user_id: str, body: types.SearchKnowledgeBody, *, timeout: float | None = None
-    ) -> types.KnowledgeOrMistake:
+        self, user_id: str, body: shapes.SearchKnowledgeBody, *, timeout: float | None = None
+    ) -> shapes.KnowledgeOrMistake:
         """The tool search_knowledge, called by a language model."""
-        answer: types.KnowledgeOrMistake = self._answer(
+        answer: shapes.KnowledgeOrMistake = self._answer(
             Call("POST", path_of("users", user_id, "tools", "search_knowledge"), body=body, span="search_memory"),
             timeout,
         )
         return answer
 
     def create_upload(
-        self, user_id: str, body: types.UploadBody, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.UploadOut:
+        self, user_id: str, body: shapes.UploadBody, *, idempotency_key: str | None = None, timeout: float | None = None
+    ) -> shapes.UploadOut:
         """A pre-signed target for one image or one long text."""
-        answer: types.UploadOut = self._answer(
+        answer: shapes.UploadOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "uploads"),
@@ -1145,13 +1156,13 @@ class Raw(Operations):
     def report_usage(
         self,
         user_id: str,
-        body: types.ReportUsageBody,
+        body: shapes.ReportUsageBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.ReportedUsageOut:
+    ) -> shapes.ReportedUsageOut:
         """What the tokens of a prompt were, as the model's answer says."""
-        answer: types.ReportedUsageOut = self._answer(
+        answer: shapes.ReportedUsageOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "usage"),
@@ -1162,9 +1173,9 @@ class Raw(Operations):
         )
         return answer
 
-    def list_webhooks(self, *, timeout: float | None = None) -> types.WebhooksOut:
+    def list_webhooks(self, *, timeout: float | None = None) -> shapes.WebhooksOut:
         """The tenant's webhooks, by their ids; ten at most."""
-        answer: types.WebhooksOut = self._answer(Call("GET", path_of("webhooks")), timeout)
+        answer: shapes.WebhooksOut = self._answer(Call("GET", path_of("webhooks")), timeout)
         return answer
 
     def delete_webhook(
@@ -1176,21 +1187,21 @@ class Raw(Operations):
             timeout,
         )
 
-    def read_webhook(self, webhook_id: str, *, timeout: float | None = None) -> types.WebhookOut:
+    def read_webhook(self, webhook_id: str, *, timeout: float | None = None) -> shapes.WebhookOut:
         """One webhook."""
-        answer: types.WebhookOut = self._answer(Call("GET", path_of("webhooks", webhook_id)), timeout)
+        answer: shapes.WebhookOut = self._answer(Call("GET", path_of("webhooks", webhook_id)), timeout)
         return answer
 
     def put_webhook(
         self,
         webhook_id: str,
-        body: types.WebhookBody,
+        body: shapes.WebhookBody,
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> types.WebhookOut:
+    ) -> shapes.WebhookOut:
         """Have events sent to a URL, signed by the scheme of Standard Webhooks."""
-        answer: types.WebhookOut = self._answer(
+        answer: shapes.WebhookOut = self._answer(
             Call(
                 "PUT",
                 path_of("webhooks", webhook_id),
@@ -1201,16 +1212,16 @@ class Raw(Operations):
         )
         return answer
 
-    def list_deliveries(self, webhook_id: str, *, timeout: float | None = None) -> types.DeliveriesOut:
+    def list_deliveries(self, webhook_id: str, *, timeout: float | None = None) -> shapes.DeliveriesOut:
         """Its last 200 attempts of the last 7 days, newest first."""
-        answer: types.DeliveriesOut = self._answer(Call("GET", path_of("webhooks", webhook_id, "deliveries")), timeout)
+        answer: shapes.DeliveriesOut = self._answer(Call("GET", path_of("webhooks", webhook_id, "deliveries")), timeout)
         return answer
 
     def test_webhook(
         self, webhook_id: str, *, idempotency_key: str | None = None, timeout: float | None = None
-    ) -> types.AttemptOut:
+    ) -> shapes.AttemptOut:
         """Send it an event of the type `webhook.test` now, and say what became of that."""
-        answer: types.AttemptOut = self._answer(
+        answer: shapes.AttemptOut = self._answer(
             Call(
                 "POST",
                 path_of("webhooks", webhook_id, "test"),
