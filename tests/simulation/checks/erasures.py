@@ -8,7 +8,7 @@ from neve.store import rows
 from neve.store.keys import UserKeys
 from neve.store.rows import read_job
 from neve.usecases.core.jobs.queued_jobs import ERASURE
-from neve.usecases.work.erase.user_stores import JOBS, ROWS, SHARED
+from neve.usecases.work.erase.user_stores import FEED, JOBS, ROWS, SHARED
 from tests.simulation.checks.replay import Found
 from tests.simulation.engines.memory_table import Written
 
@@ -22,7 +22,7 @@ def an_erasure_ends_with_a_receipt_of_every_store(run: Run) -> Found:
         if item.get("kind") != ERASURE:
             continue
         job = read_job(item)
-        stores = {"passages", *UserKeys("t", "u").objects, *ROWS, *SHARED, JOBS}
+        stores = {"passages", *UserKeys("t", "u").objects, *ROWS, *SHARED, JOBS, FEED}
         receipt = job.result.get("receipt", {})
         if (
             job.status != "done"
