@@ -18,7 +18,7 @@ from local.stack.jars import Server
 from local.template import Template
 from neve.adapters.aws.clients import aws_client
 from neve.adapters.dynamodb.table import DynamoDbTable
-from neve.aws_ports import AwsPorts
+from neve.aws_ports import AwsPorts, queue_field
 from neve.config import Settings, variable
 from neve.ports.queue import QueueName
 from neve.usecases.tell.tenants.create_tenant import create_tenant
@@ -84,7 +84,7 @@ def make_stores(urls: Mapping[Server, str], template: Template) -> Stores:
         "embedder": "bge-small",
         "observer": "extractive",
         "anthropic_secret": f"arn:aws:secretsmanager:{REGION}:123456789012:secret:anthropic",
-        **{f"{queue}_queue_url": queues[queue] for queue in QueueName},
+        **{queue_field(queue): queues[queue] for queue in QueueName},
     }
     return Stores(
         session=session,

@@ -104,6 +104,17 @@ def test_what_is_said_becomes_memory_and_is_found(stage: Stage, stores: Stores) 
     stage.deliver("reflect")
 
 
+def test_what_happened_is_sent_to_a_webhook(stage: Stage, stores: Stores) -> None:
+    """The host is nowhere (RFC 6761): the attempt fails, and is in the list of deliveries."""
+    hook = {"url": "https://hooks.neve.invalid/events", "types": ["memory.written"]}
+    call(stage, "PUT", "/v1/webhooks/audit", hook, status=201)
+    call(stage, "POST", f"{USER}/memories", {"text": "Ann's tripod is with Eve."}, status=201)
+    tell(stage, stores)
+    stage.deliver("deliver")
+    [attempt, *_] = call(stage, "GET", "/v1/webhooks/audit/deliveries")["deliveries"]
+    assert (attempt["attempt"], attempt["outcome"]) == (1, "failed")
+
+
 def test_the_first_recall_of_a_fresh_process_is_whole_within_the_budget_of_a_prompt(
     stage: Stage, sandbox_of: Callable[[DeployedFunction], Sandbox], tmp_path: Path
 ) -> None:

@@ -22,7 +22,7 @@ from neve.domain.sessions.checkpoints import appended
 from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.participants import heard_by, named_participant, others_from
 from neve.domain.sessions.spans import holds
-from neve.domain.sessions.transcript import completed_to, completes_turn, content_text, last_of_turn
+from neve.domain.sessions.transcript import completed_to, completes_turn, event_text, last_of_turn
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
 from neve.ports.table import MAX_WRITE_OPS, Delete, Expect, Item, Key, Put, WriteOp
@@ -237,6 +237,7 @@ class Append:
         answer = self._answer(head, seqs, numbered)
         if new or not head.version:
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
+            answer = replace(answer, other_language=self._other_language(records))
             advanced = replace(advanced, other_language=head.other_language + answer.other_language)
             job = self._compaction(head, advanced, self._epoch(found), records)
             advanced, thinking = keep_thinking(keys, advanced, new, MAX_WRITE_OPS - len(ops) - BESIDE_THE_EVENTS)
@@ -261,16 +262,15 @@ class Append:
             observation="queued" if complete else "none",
             compaction="none",
             redacted=self.redacted,
-            other_language=self._other_language(new),
             retracted=[seq for seq in seqs if holds(head.retracted, seq)],
             last_seq=new[-1][1] if new else head.last_seq,
             created=not head.version,
         )
 
-    def _other_language(self, new: Sequence[Numbered]) -> int:
+    def _other_language(self, new: Sequence[Event]) -> int:
         """Count the user's messages in languages that the observer does not know."""
         languages = self.scope.ports.observer_languages
-        said = (content_text(one.content) for _, _, one in new if one.event_type is EventType.USER_MESSAGE)
+        said = (event_text(one) for one in new if one.event_type is EventType.USER_MESSAGE)
         return sum(not is_known(text, languages) for text in said)
 
     def _answer_of(self, tried: Appended) -> Appended:
