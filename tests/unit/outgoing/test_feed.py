@@ -84,6 +84,18 @@ def test_a_feed_of_which_nothing_is_left_goes_on_above_what_it_had(world: Recall
     assert [one.id for one in page.events] == ["out_2"] and page.missed
 
 
+def test_a_feed_goes_on_behind_a_row_whose_time_is_over_and_whose_number_lies_ahead(world: RecallWorld) -> None:
+    world.clock.move(days=30)
+    append(world, 1)
+    world.clock.move(days=-30)
+    append(world, 2)
+    world.clock.move(days=8)
+    for number in (3, 4):
+        world.caches.of(NEWEST).drop(world.tenant.id)
+        append(world, number)
+    assert read(world) == ["out_1", "out_3", "out_4"]
+
+
 def test_rows_whose_time_is_over_are_not_shown_before_they_are_removed(world: RecallWorld) -> None:
     append(world, 1)
     world.clock.move(days=7, seconds=1)

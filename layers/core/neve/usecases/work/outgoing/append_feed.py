@@ -15,7 +15,6 @@ from neve.ports.errors import Conflict
 from neve.ports.table import Put, Table, key_of
 from neve.store.keys import Keys, feed_number
 from neve.store.outgoing import put_feed
-from neve.store.rows import live
 from neve.store.transact import transact
 
 NEWEST: CacheSpec[str, int] = CacheSpec("feed_newest", size=10_000, ttl=timedelta(hours=1))
@@ -35,8 +34,7 @@ def append_feed(
     ports: Ports, keys: Keys, events: Sequence[OutgoingEvent], beside: Callable[[int], list[Put]] = nothing_beside
 ) -> int:
     """Append the events as one row, and return its number; ``beside`` gives what is written with it. Raises
-    StoreUnavailable, and 409 ``conflict`` where other
-    writers are faster each time; a repeat appends them once more."""
+    StoreUnavailable, and 409 ``conflict`` where other writers are faster each time; a repeat appends them once more."""
     known = ports.caches.of(NEWEST)
 
     def attempt() -> int:
@@ -53,7 +51,7 @@ def append_feed(
 
 
 def _newest(table: Table, keys: Keys, now: datetime) -> int:
+    """Give the number of the feed's newest row, were it expired: it is there until it is deleted. Without a row, that
+    of the day."""
     found = table.query(keys.feed, reverse=True, limit=1).items
-    if found and live(found[0], now):
-        return feed_number(key_of(found[0]))
-    return (now - EPOCH).days * ROWS_A_DAY
+    return feed_number(key_of(found[0])) if found else (now - EPOCH).days * ROWS_A_DAY
