@@ -911,7 +911,7 @@ def calls() -> list[tuple[str, str, str | None]]:
     description = json.loads(TARGET.read_bytes())
     user, memory = new_user(), new_memory_id()
     ids = {"user_id": user, "session_id": "s1", "memory_id": memory, "item_id": memory}
-    ids |= {"recall_id": "r1", "job_id": "j1", "key_id": "k1"}
+    ids |= {"recall_id": "r1", "job_id": "j1", "key_id": "k1", "webhook_id": "w1"}
     return [
         (method.upper(), path.format(**ids), operation.get("x-neve-scope"))
         for path, operations in description["paths"].items()

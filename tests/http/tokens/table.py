@@ -6,15 +6,9 @@ SCOPES: dict[str, str] = {
     "drainEmbeddings": "admin",
     "readAdminJob": "admin",
     "reflect": "admin",
+    "readFeed": "admin",
     "health": "",
     "listKeys": "admin",
-    "readFeed": "admin",
-    "listWebhooks": "admin",
-    "readWebhook": "admin",
-    "putWebhook": "admin",
-    "deleteWebhook": "admin",
-    "testWebhook": "admin",
-    "listDeliveries": "admin",
     "createKey": "admin",
     "revokeKey": "admin",
     "readPolicy": "admin",
@@ -80,9 +74,15 @@ SCOPES: dict[str, str] = {
     "callSearchKnowledge": "chat documents",
     "createUpload": "chat",
     "reportUsage": "chat",
+    "listWebhooks": "admin",
+    "deleteWebhook": "admin",
+    "readWebhook": "admin",
+    "putWebhook": "admin",
+    "listDeliveries": "admin",
+    "testWebhook": "admin",
 }
 """By operation, those of which each is enough; empty: nobody is asked who they are."""
 WITHOUT_USER = ("health", "listTools")
 """What a user's token opens that is not about a user: neither says anything of the tenant."""
-BY_KEY = ("createKey", "createToken", "createUserToken")
-"""What makes keys or tokens: no token opens it."""
+BY_KEY = ("createKey", "createToken", "createUserToken", "putWebhook")
+"""What makes keys, tokens or the secret of a webhook: no token opens it."""

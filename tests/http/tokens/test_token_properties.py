@@ -38,7 +38,7 @@ def test_e13_every_call_has_its_line_and_is_under_the_scopes_that_it_names(
 ) -> None:
     assert list(SCOPES) == list(OPERATIONS)
     ids = {"user_id": user.id, "session_id": "s1", "memory_id": new_memory_id(), "item_id": new_memory_id()}
-    ids |= {"recall_id": "r1", "job_id": "j1", "key_id": "k1"}
+    ids |= {"recall_id": "r1", "job_id": "j1", "key_id": "k1", "webhook_id": "w1"}
 
     def outcome(client: ApiClient, operation: str) -> tuple[int, str]:
         method, path = OPERATIONS[operation]
