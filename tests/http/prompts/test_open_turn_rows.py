@@ -83,6 +83,16 @@ def test_e22_a_message_that_no_append_takes_is_no_prompt_either(user: Person, me
     assert compiled.json()["code"] == "event_too_large"
 
 
+def covered_behind_large_rounds(user: Person) -> list[int]:
+    """Have seven large rounds said and compacted, and give the seqs that are covered then."""
+    for n in range(7):
+        answer = user.append("s1", *round_of(f"t{n}", 56_000))
+        if answer["compaction"] == "queued":
+            user.ended(answer["compaction_job_id"])
+    user.compact("s1")
+    return [event["seq"] for event in user.events("s1") if event["archived"]]
+
+
 @pytest.mark.live
 @pytest.mark.parametrize("before", [1, 4], ids=["in front of what is covered", "covered"])
 def test_e22_the_request_of_the_open_turn_is_in_every_prompt(user: Person, before: int) -> None:
@@ -92,12 +102,7 @@ def test_e22_the_request_of_the_open_turn_is_in_every_prompt(user: Person, befor
     for n in range(before):
         user.append("s1", user_message(f"Refactor module {n}."), answered("Starting."))
     user.append("s1", user_message(ASKED))
-    for n in range(7):
-        answer = user.append("s1", *round_of(f"t{n}", 56_000))
-        if answer["compaction"] == "queued":
-            user.ended(answer["compaction_job_id"])
-    user.compact("s1")
-    covered = [event["seq"] for event in user.events("s1") if event["archived"]]
+    covered = covered_behind_large_rounds(user)
     assert covered and (2 * before + 1 in covered) is (before > 1)
     for size in (100, 18_000, 21_000):
         user.append("s1", *round_of(f"last-{size}", size))
@@ -121,14 +126,8 @@ def test_e22_a_covered_answer_that_is_taken_back_leaves_the_request(user: Person
     user.open("s1")
     for n in range(3):
         user.append("s1", user_message(f"Refactor module {n}."), answered("Starting."))
-    user.append("s1", user_message(ASKED), *round_of("t0", 100), answered("Done."), user_message("Thanks."))
-    for n in range(7):
-        answer = user.append("s1", *round_of(f"t{n + 1}", 56_000))
-        if answer["compaction"] == "queued":
-            user.ended(answer["compaction_job_id"])
-    user.compact("s1")
-    covered = [event["seq"] for event in user.events("s1") if event["archived"]]
-    assert {7, 10} <= set(covered)
+    user.append("s1", user_message(ASKED), *round_of("first", 100), answered("Done."), user_message("Thanks."))
+    assert {7, 10} <= set(covered_behind_large_rounds(user))
     end = 10 if taken_back == "the answer" else None
     last = {"to_seq": end} if end else {}
     user.expect(200, "POST", "/sessions/s1/events/retract", {"from_seq": 10, **last, "reason": "edited"})

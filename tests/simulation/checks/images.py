@@ -37,8 +37,9 @@ def every_image_of_an_event_is_stored(run: Run) -> Found:
         for item in _events(run, keys):
             did = answered.get(text_of_row(item))
             if did is not None:
-                names = {image_name(block["object"]) for block in _images(item)} - _deleted_meanwhile(run, did)
-                yield from (f"{item['pk']} {item['seq']}: {one} is not stored" for one in names if one not in stored)
+                lost = {image_name(block["object"]) for block in _images(item)} - stored
+                lost -= _deleted_meanwhile(run, did) if lost else set()
+                yield from (f"{item['pk']} {item['seq']}: {one} is not stored" for one in sorted(lost))
 
 
 def what_a_deleted_event_showed_is_nowhere(run: Run) -> Found:

@@ -35,11 +35,11 @@ def a_prefix_only_grows_inside_an_epoch(run: Run) -> Found:
     for, unless retention has removed the covered message that it kept."""
     for (keys, _, epoch), some in by_epoch(run):
         for before, after in combinations(sorted(some, key=lambda did: did.ended_s), 2):
-            if before.ended_s <= after.began_s and not _kept_is_gone(run, before, after):
+            if before.ended_s <= after.began_s:
                 first, then = _history(before.value.request), _history(after.value.request)
                 if _turn(after.value.request) is not None:
                     first = first[: len(then)]  # a message that was asked about in the middle of the turn
-                if then[: len(first)] != first:
+                if then[: len(first)] != first and not _kept_is_gone(run, before, after):
                     at = next(n for n, (one, two) in enumerate(zip([*first, None], [*then, None])) if one != two)  # noqa: B905
                     yield f"{keys.log} epoch {epoch}: block {at} of {len(first)} is another at {after.began_s:.3f}"
 

@@ -1,6 +1,6 @@
 """E2 retract: take a part of the log back, because it was edited, deleted, or another branch was taken
-(docs/rules/retract.md#commit). One batch read, and one transaction of at most eight operations; what was made of the
-events is left to a job."""
+(docs/rules/retract.md#commit). One batch read, and one transaction of at most eight operations; where the end of what a
+compaction covers is taken back, what is left of it is read before. What was made of the events is left to a job."""
 
 from __future__ import annotations
 
