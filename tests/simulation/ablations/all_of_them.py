@@ -36,7 +36,7 @@ from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.background import dispatch_changes, sweep_due
 from neve.usecases.work.compact import artifacts, move_horizon, retain_logs
 from neve.usecases.work.erase import run_erasure
-from neve.usecases.work.indexing import changed_events, index_events, index_memories, requeue
+from neve.usecases.work.indexing import changed_events, index_memories, requeue
 from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session, observe_session
@@ -54,7 +54,6 @@ from tests.simulation.ablations.stand_ins import (
     by_its_words_alone,
     by_the_first_statement,
     changes_what_was_replaced,
-    confirms_whatever_left,
     counts_alone,
     counts_before_it_flips,
     ends_what_a_model_refuses,
@@ -180,8 +179,8 @@ ABLATIONS = _by_name(
         Ablation(
             "pointer",
             "the expected version of a pack's pointer",
-            "erasures",
-            200,
+            "noted",
+            100,
             lambda: [(build_pack, "rows", AnyVersion("put_epoch"))],
         ),
         Ablation(
@@ -667,13 +666,6 @@ ABLATIONS = _by_name(
             "retained",
             1_000,
             lambda: [(IndexedLog, "version", property(lambda log: version_at(log.epoch.epoch)))],
-        ),
-        Ablation(
-            "moved log",
-            "looking, behind a write of passages, whether something has left the log meanwhile",
-            "retained",
-            3_000,
-            lambda: [(index_events, "confirm", confirms_whatever_left)],
         ),
         Ablation(
             "erasure swept",

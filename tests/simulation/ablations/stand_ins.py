@@ -36,7 +36,6 @@ from neve.usecases.tell.sessions import append_events
 from neve.usecases.work.compact.rebuild_packs import rebuild_packs
 from neve.usecases.work.erase import erase_user
 from neve.usecases.work.indexing import index_events
-from neve.usecases.work.indexing.indexed_log import IndexedLog, read_log
 from neve.usecases.work.observe import extract_session
 from neve.usecases.work.observe.lease import LeaseLost
 from neve.usecases.work.reflect import reflect_user
@@ -268,15 +267,6 @@ def leaves_pins_behind() -> list[Patch]:
         return [op for op in pins.pin_ops(*given) if not isinstance(op, Delete)]
 
     return [(document_rows, "pin_ops", only_puts)]
-
-
-_confirm = index_events.confirm
-
-
-def confirms_whatever_left(data: Any, seen: IndexedLog, written: Any, change: Any) -> Any:
-    """A write is noted though something has left the log since that was read."""
-    now = read_log(data, seen.head.incarnation)
-    return _confirm(data, replace(seen, epoch=now.epoch), written, change)
 
 
 def counts_before_it_flips() -> list[Patch]:

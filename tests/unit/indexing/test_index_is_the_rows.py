@@ -38,13 +38,15 @@ DONE = st.sampled_from(["say", "say", "take_back", "take_back", "remember", "edi
 
 @dataclass
 class Play:
-    """One user. ``heard``: messages of the index queue and the embed queue, which workers may get in any order."""
+    """One user. ``heard``: messages of the index queue and the embed queue, which workers may get in any order.
+    ``meanwhile``: what is done, and heard of by others, while a worker is about to write into the index."""
 
     world: RecallWorld
     index: MemorySearch
     session: SessionScope
     heard: list[tuple[QueueName, Message]] = field(default_factory=list)
     last: int = 0
+    meanwhile: list[tuple[str, int]] = field(default_factory=list)
 
     def do(self, what: str, n: int) -> None:
         getattr(self, what)(n)
@@ -53,7 +55,7 @@ class Play:
     def say(self, n: int) -> None:
         """With up to three calls of tools before it: between more, not all neighbours are read."""
         kind = (EventType.USER_MESSAGE, EventType.ASSISTANT_RESPONSE)[n % 2]
-        append_events(self.session, [*[CALL] * (n % 4), NewEvent(kind, f"word{next(WORDS)}")])
+        append_events(self.session, [*[CALL] * (n % 4), NewEvent(kind, f"word{n % 5}")])
         self.last += n % 4 + 1
 
     def take_back(self, n: int) -> None:
@@ -91,6 +93,11 @@ class Play:
             assert embed_rows(self.world, delivered([message])) == {}
         self.heard += ((QueueName.EMBED, message) for message in self.world.taken(QueueName.EMBED))
 
+    def go_on_meanwhile(self) -> None:
+        if self.meanwhile:
+            self.do(*self.meanwhile.pop())
+            self.hear_all()
+
     def hear_all(self) -> None:
         while self.heard:
             self.hear(0)
@@ -117,13 +124,16 @@ class Play:
         yield from utterance_passages([one for one in uttered if one])
 
 
-STEP = st.tuples(DONE, st.integers(0, 59), st.lists(st.integers(0, 59), max_size=4))
-"""What is done, to which, and which messages are heard then."""
+NUMBER = st.integers(0, 59)
+STEP = st.tuples(DONE, NUMBER, st.lists(NUMBER, max_size=4), st.lists(st.tuples(DONE, NUMBER), max_size=1))
+"""What is done, to which, which messages are heard then, and what is done while a worker writes."""
+
+Step = tuple[str, int, list[int], list[tuple[str, int]]]
 
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(STEP, max_size=9))
-def test_the_index_is_what_the_rows_say(world: RecallWorld, steps: list[tuple[str, int, list[int]]]) -> None:
+def test_the_index_is_what_the_rows_say(world: RecallWorld, steps: list[Step]) -> None:
     user = f"user{next(USERS)}"
     world.with_policy(retention_days=30)
     world.search = index = MemorySearch(world.embedder.model)
@@ -131,6 +141,7 @@ def test_the_index_is_what_the_rows_say(world: RecallWorld, steps: list[tuple[st
 
     def remembering(owner: Owner, passages: Sequence[Passage]) -> None:
         late.append(passages)
+        play.go_on_meanwhile()
         upsert(owner, passages)
 
     index.upsert = remembering  # type: ignore[method-assign]
@@ -139,8 +150,9 @@ def test_the_index_is_what_the_rows_say(world: RecallWorld, steps: list[tuple[st
     for what, n in (*(("say", n) for n in range(6)), ("remember", 0)):
         play.do(what, n)
     play.hear_all()
-    for what, n, heard in steps:
+    for what, n, heard, meanwhile in steps:
         play.do(what, n)
+        play.meanwhile = list(meanwhile)
         for one in heard:
             play.hear(one)
     play.hear_all()

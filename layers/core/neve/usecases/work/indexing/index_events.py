@@ -152,10 +152,11 @@ def confirm(
     change: Callable[[IndexedRow], IndexedRow | None],
 ) -> tuple[IndexedLog, bool]:
     """Note the change of the row once ``written``, made of the log as it was ``seen``, is in the index. Return the log
-    as it is now, and False where it is to be written again first: something has left the log meanwhile, or ``change``
-    returns None. Were it noted already, no worker would come back when this one fails in between. What was written
-    leaves the index again if the user was erased. The user is checked with the first row only: an erasure takes the row
-    away, and then the expected version is not there. Raises UserErased."""
+    as it is now, and False where ``change`` returns None: it is to be written again first. Were it noted already, no
+    worker would come back when this one fails in between. What has left the log meanwhile needs no look: whoever takes
+    it out of the index writes what stands beside it too, and what comes behind with the version from before is refused.
+    What was written leaves the index again if the user was erased. The user is checked with the first row only: an
+    erasure takes the row away, and then the expected version is not there. Raises UserErased."""
 
     def attempt() -> tuple[IndexedLog, bool]:
         try:
@@ -164,7 +165,7 @@ def confirm(
             for identifier in sorted({passage.item_id for passage in written}):
                 data.ports.search.trim(data.keys.owner, identifier, keep=0, version=seen.version)
             raise
-        changed = change(now.row) if now.version == seen.version else None
+        changed = change(now.row)
         if changed is None or changed == now.row:
             return now, changed is not None
         put = changed.put(data.keys, data.ports.clock.now())
