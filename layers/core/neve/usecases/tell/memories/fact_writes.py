@@ -166,7 +166,7 @@ class FactWrites:
         item = self.found.get(self.scope.keys.place(held))
         memory_id = self._holders.get(held) or (str(item["memory_id"]) if item else None)
         memory = self._memory(memory_id)
-        if memory is None or (candidate.corrects and target is not None and target.id == memory.id):
+        if memory is None or (candidate.corrects and target is not None and candidate.target_id == memory.id):
             return None
         if holds(memory, held):
             return memory
