@@ -37,6 +37,11 @@ def told(user: Person, receives: Receiver) -> list[tuple[str, str]]:
     return [(event["type"], event["subject"]) for event in receives.taken if event.get("user_id") == user.id]
 
 
+def outcomes(api: ApiClient, path: str) -> set[str]:
+    """Those of the last attempts, whomever they tell of: other users of the tenant are at work, too."""
+    return {line["outcome"] for line in api.expect(200, "GET", f"{path}/deliveries")["deliveries"]}
+
+
 def sweep(controls: Controls, minutes: float) -> None:
     controls.advance(minutes * 60)
     controls.run("sweep")
@@ -113,8 +118,8 @@ def test_e14_a_test_says_what_became_of_it(api: ApiClient) -> None:
         tried = api.expect(200, "POST", f"{path}/test")
         assert (tried["delivered"], tried["status"], tried["failure"]) == (False, 302, "status")
         lines = api.expect(200, "GET", f"{path}/deliveries")["deliveries"]
-        assert [line["outcome"] for line in lines] == ["failed", "delivered"]
-        assert {line["event_type"] for line in lines} == {"webhook.test"}
+        tests = [line["outcome"] for line in lines if line["event_type"] == "webhook.test"]
+        assert tests == ["failed", "delivered"]
 
 
 # --- what does not ----------------------------------------------------------------------------------
@@ -131,12 +136,12 @@ def test_e14_a_receiver_that_was_down_for_an_hour_is_sent_all_later(
             controls.drain()
             sweep(controls, 10)
         assert told(user, receives) == []
+        assert outcomes(api, path) == {"failed"}
         receives.answers = lambda _: 204
         for _ in range(4):
             sweep(controls, 30)
         assert told(user, receives) == made
-        outcomes = {line["outcome"] for line in api.expect(200, "GET", f"{path}/deliveries")["deliveries"]}
-        assert outcomes == {"failed", "delivered"}
+        assert "delivered" in outcomes(api, path)
 
 
 @pytest.mark.controls
@@ -145,7 +150,7 @@ def test_e14_one_receiver_that_hangs_delays_no_other(user: Person, api: ApiClien
     with receiver(lambda _: None) as hangs, receiver() as receives, hooked(api, hangs), hooked(api, receives):
         made = [("memory.written", user.remember(f"User keeps {n} bees.")["id"]) for n in range(5)]
         receives.wait_for(lambda: told(user, receives) == made)
-        hangs.wait_for(lambda: len(hangs.asked) == 1)
+        hangs.wait_for(lambda: len(hangs.asked) > 0)
         assert hangs.taken == []
         hangs.stopped.set()
 
@@ -161,7 +166,7 @@ def test_e14_who_answers_410_is_sent_nothing_more_until_it_is_put_again(
         receives.answers = lambda _: 204
         user.remember("User keeps a cat.")
         controls.drain()
-        assert len(receives.asked) == 1
+        assert len([body for _, body in receives.asked if user.id.encode() in body]) == 1
         api.expect(200, "PUT", path, {"url": receives.url, "types": TYPES})
         later = user.remember("User keeps a dog.")["id"]
         controls.drain()
