@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from neve.domain.outgoing.event import OutgoingEvent
 from neve.domain.records.jobs import Job
 from neve.domain.times import iso
 from neve.ports.search import Owner
 from neve.ports.table import Expect
 from neve.store import idempotency, rows
 from neve.store.idempotency import IdempotencyKey, StoredReply
+from neve.store.outgoing import read_feed_row
 from neve.usecases.core.pack.build_pack import build_pack
 from tests.unit.recall_world import RecallWorld
 
@@ -48,7 +50,7 @@ def left(world: RecallWorld, user: str) -> list[str]:
     ]
     found += [i for i in world.rows.query(keys.answers, limit=1000).items if f"/users/{user}/" in i["sk"]]
     feed = world.rows.query(keys.feed, limit=1000).items
-    found += [item for item in feed if f'"user_id":"{user}"' in item["events"].replace("erasure.done", "")]
+    found += [item for item in feed if any(_tells_of(event, user) for event in read_feed_row(item))]
     names = [item["pk"] + item["sk"] for item in found]
     names += [
         name
@@ -56,3 +58,8 @@ def left(world: RecallWorld, user: str) -> list[str]:
         for name in world.objects.list(f"{prefix}{keys.tenant}/{user}/")
     ]
     return names + [f"{n} passages" for n in [world.index.count(Owner(keys.tenant, user))] if n]
+
+
+def _tells_of(event: OutgoingEvent, user: str) -> bool:
+    """Say whether an event is of a user, but for the one that tells of their erasure."""
+    return event.user_id == user and event.type != "erasure.done"

@@ -27,6 +27,7 @@ def test_every_function_has_its_code() -> None:
             "embed",
             "extract",
             "compact",
+            "deliver",
             "sweep",
             "reflect_planner",
             "reflect",
@@ -59,7 +60,7 @@ def test_names_of_deployed_stores_and_layers_are_nothing_to_one_machine() -> Non
 
 def test_queues_have_dead_letters_and_outwait_their_worker() -> None:
     template = read_template()
-    assert {source.queue for source in template.queue_sources} == set(QueueName)
+    assert {source.queue for source in template.queue_sources} == set(QueueName) - {QueueName.DELIVER_DEAD}
     for source in template.queue_sources:
         spec = template.queues[source.queue]
         assert spec.visibility_s == 6 * template.functions[source.function].timeout_s
@@ -67,7 +68,8 @@ def test_queues_have_dead_letters_and_outwait_their_worker() -> None:
         assert template.queues[spec.dead_letters].fifo == spec.fifo
         assert source.partial_failures
     assert template.queues["extract"].delay_s == 5
-    assert [name for name, spec in template.queues.items() if spec.fifo and spec.dead_letters] == ["extract", "compact"]
+    ordered = [name for name, spec in template.queues.items() if spec.fifo and spec.dead_letters]
+    assert ordered == ["extract", "compact", "deliver"]
 
 
 def test_the_stream_and_the_schedule() -> None:
@@ -101,7 +103,7 @@ def test_a_cron_schedule_is_refused_with_its_expression(tmp_path: Path) -> None:
 
 def test_a_filter_that_one_machine_cannot_carry_out_is_refused(tmp_path: Path) -> None:
     changed = tmp_path / "template.yaml"
-    known = '["event","recall","queued_job","retraction","session"]'
+    known = '["event","recall","queued_job","retraction","session","pack","proposal"]'
     assert known in TEXT
     changed.write_text(TEXT.replace(known, '[{"prefix":"ev"}]'), encoding="utf-8")
     with pytest.raises(TemplateError, match="prefix"):

@@ -125,9 +125,9 @@ class Legs:
     def start(self, where: SearchFilter, depth: int) -> None:
         """Start the vector leg, which takes longest: one thread embeds the query and searches for its neighbours, since
         each handing over costs a tenth of a millisecond."""
-        model = self.scope.embedder.model
-        if not (self.request.vector and model.dimensions):
+        if not (self.request.vector and self.scope.embedder.model.dimensions):
             return
+        model = self.scope.embedder.model
         report = self.reports["vector"]
         key = (model.tag, self.owner.tenant, self.request.vector_text)
         remembered = self.ports.caches.of(QUERY_VECTORS).get(key)
