@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from neve.usecases.ask.memories.list_memories import get_memory
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.sessions.read_sessions import get_session
 from neve.usecases.ask.tenants.tenant_usage import tenant_usage
+from neve.usecases.core.memories.replace_rows import Replacement, _begin
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
 from neve.usecases.tell.memories.delete_memory import delete_memory
 from neve.usecases.tell.memories.mark_used import mark_used
@@ -409,6 +411,19 @@ def test_what_it_cost_is_counted_with_the_batch(world: NightWorld) -> None:
     world.work()
     found = tenant_usage(world.scope).usage
     assert (found.model_calls, found.model_input_tokens, found.model_output_tokens) == (2, 220, 40)
+
+
+def test_a_night_that_meets_another_replacement_waits_for_the_next_sweep(world: NightWorld) -> None:
+    sources = world.fill(8)
+    one = get_memory(world.user(), sources[0])
+    _begin(world.user(), 1, Replacement((replace(one, id="mem_x", version=0),), (one,), "of a worker that dies"))
+    job_id = asked(world)
+    world.work()
+    assert (world.job(job_id).status, world.reflections()) == ("running", [])
+    world.clock.move(minutes=10)
+    sweep_due(world)
+    world.work()
+    assert (world.job(job_id).status, world.job(job_id).result["replaced"]) == ("done", 8)
 
 
 def test_round_trips_of_a_batch(world: NightWorld) -> None:

@@ -14,7 +14,6 @@ from neve.ports.engines import Ports
 from neve.ports.queue import QueueName
 from neve.usecases.core.jobs.carry_on import carry_on
 from neve.usecases.core.jobs.queued_jobs import WorkerReplaced, queue_of
-from neve.usecases.core.memories.replace_rows import ReplacementBusy
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.work.background.steps import steps
 from neve.usecases.work.reflect.reflect_user import NightReport
@@ -45,7 +44,7 @@ def work(ports: Ports, body: Mapping[str, Any], seconds_left: SecondsLeft) -> No
     scope = tenant_scope(ports, body["tenant"]).of_user(body["user"])
     try:
         carry_on(scope, kind, body["job_id"], steps(scope, report)[kind], seconds_left)
-    except (WorkerReplaced, ReplacementBusy) as held:
+    except WorkerReplaced as held:
         observability.message_postponed(queue_of(kind), caused_by, held)  # another worker is at it
     finally:
         _report(queue_of(kind), caused_by, report)

@@ -76,8 +76,7 @@ class NightReport:
 
 def condense_next(report: NightReport, run: Run) -> Outcome | None:
     """Do one step of a user's night: take the user up, or condense the next batch, or end. ``report`` is told of each
-    batch when it is committed. Raises ReplacementBusy, ModelUnavailable, StoreUnavailable; then the next worker goes
-    on."""
+    batch when it is committed. Raises ModelUnavailable, StoreUnavailable; then the next worker goes on."""
     scope, asked, now = run.scope, run.work.state, run.scope.ports.clock.now()
     if run.head.version == 0:
         return Done({"reason": NO_USER})
@@ -100,6 +99,8 @@ def condense_next(report: NightReport, run: Run) -> Outcome | None:
     except ModelRefused as refusal:
         report.failed = True
         return _end(run, left, "failed", reason=f"the language model refused the request: {refusal}")
+    except ReplacementBusy:
+        return Wait(run.cursor, now)
     return None
 
 
