@@ -117,7 +117,11 @@ class ApiClient:
 
 def _was_closed(connection: http.client.HTTPConnection) -> bool:
     """Whether an idle connection has its end to read: nothing else can be waiting there."""
-    return connection.sock is not None and bool(select.select([connection.sock], [], [], 0)[0])
+    if connection.sock is None:
+        return False
+    waiting = select.poll()  # unlike select, of a process with many files, too
+    waiting.register(connection.sock, select.POLLIN)
+    return bool(waiting.poll(0))
 
 
 def _repeatable(method: str, headers: dict[str, str]) -> bool:

@@ -304,8 +304,10 @@ def world_of(folder: Path) -> Iterator[RecallWorld]:
         mock.patch.object(RecallWorld, "observer", Condenser()),
         mock.patch.multiple(retain_logs, EVENT_BATCH_SIZE=4, IMAGE_BATCH_SIZE=2),
     ):
-        yield world
-    world.close()
+        try:
+            yield world
+        finally:
+            world.close()
 
 
 @contextmanager
