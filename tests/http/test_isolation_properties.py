@@ -47,7 +47,7 @@ PATHS = ("/shared/family/us", "/shared/family/tree", "/notes/tea")
 """Everybody's documents have the same."""
 WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?")
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
-ID_KEEPING = {"openSession", "appendMessages", "turn", "importMemories", "drainEmbeddings", "reflect"}
+ID_KEEPING = {"openSession", "appendMessages", "turn", "importMemories", "drainEmbeddings", "reflect", "putWebhook"}
 """Operations that keep an id which the caller chose: from then on it is the caller's too."""
 TRIES = 60
 """Of a call that the drawing left without what it needs."""
