@@ -216,6 +216,13 @@ def test_only_the_observers_know_the_model_key() -> None:
     assert knowing == {"extract", "compact", "reflect", "librarian"}
 
 
+def test_who_counts_what_the_observer_cannot_read_knows_the_observer() -> None:
+    """Of messages that are appended, by a turn too, and of a pass: the default would count those in every other
+    language than English though a model observes."""
+    knowing = {name for name, (_, it) in functions().items() if variable("observer") in it["Environment"]["Variables"]}
+    assert knowing >= {"observe", "recall", "extract", "compact", "admin"}
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_function_that_is_told_where_a_layer_is_has_it(name: str) -> None:
     """``admin`` names the encoder's model in health without loading it."""
