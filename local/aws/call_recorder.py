@@ -95,8 +95,9 @@ def _permissions(service: str, call: str, params: Mapping[str, Any]) -> list[tup
         key = params.get("Key")
         return [(action, _objects(key) if key else "bucket")]
     if service == "sqs":
-        name = params["QueueUrl"].rpartition("/")[2].removesuffix(".fifo").rpartition("-")[2]
-        return [(action, f"queue/{name}")]
+        name = params["QueueUrl"].rpartition("/")[2].removesuffix(".fifo")
+        dead = "-dlq" if name.endswith("-dlq") else ""
+        return [(action, f"queue/{name.removesuffix(dead).rpartition('-')[2]}{dead}")]
     return [(action, {"secretsmanager": "secret/anthropic", "bedrock-runtime": "bedrock/titan"}.get(service, service))]
 
 
