@@ -78,7 +78,7 @@ class _Classes:
 
 
 def _opensearch(classes: _Classes, data: Path, port: int) -> Launch:
-    command = _java(classes, 384, "OpenSearchNode", str(data), str(port), more_jars=f":{classes.folder}/knn/*")
+    command = _java(classes, 512, "OpenSearchNode", str(data), str(port), more_jars=f":{classes.folder}/knn/*")
     # GET / and not the cluster's health, which waits for what a fresh node does not have.
     return Launch(command, "READY", "/")
 

@@ -29,6 +29,8 @@ public final class OpenSearchNode {
             settings.putList("node.roles", "cluster_manager", "data", "ingest");
             // A developer's disk that is 90 % full must not make every index read-only.
             settings.put("cluster.routing.allocation.disk.threshold_enabled", false);
+            // Garbage that this collector leaves until the heap is full counts as in use: writes were refused with 429.
+            settings.put("indices.breaker.total.use_real_memory", false);
         });
         Runtime.getRuntime().addShutdownHook(new Thread(() -> close(runner)));
         runner.build(
