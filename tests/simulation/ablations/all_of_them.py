@@ -54,7 +54,6 @@ from tests.simulation.ablations.stand_ins import (
     by_its_words_alone,
     by_the_first_statement,
     changes_what_was_replaced,
-    counts_alone,
     counts_before_it_flips,
     ends_what_a_model_refuses,
     every_generation,
@@ -470,13 +469,6 @@ ABLATIONS = _by_name(
             "facts",
             60,
             whatever_it_says_of_it,
-        ),
-        Ablation(
-            "source of a merge",
-            "noting where a fact was said again",
-            "recanted",
-            300,
-            lambda: [(fact_writes, "with_statement", counts_alone)],
         ),
         Ablation(
             "written over",

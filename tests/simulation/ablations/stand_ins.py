@@ -318,11 +318,5 @@ def whatever_it_says_of_it() -> list[Patch]:
     return [(module, "place_of", place) for module in (fact_place, fact_writes)]
 
 
-def counts_alone(fact: Memory, statement: Statement, *, counts: bool = True) -> Memory:
-    """And does not note where it was said again."""
-    del statement
-    return replace(fact, occurrences=fact.occurrences + counts)
-
-
 def by_its_own_range(self: Any, memory: Any) -> bool:
     return derived.is_touched(memory, self.session, self.spans)
