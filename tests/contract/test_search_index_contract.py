@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import pytest
 
 from neve.domain.indexing.passage import Passage, Source, version_at
 from neve.domain.recall.query import TextQuery, shape
-from neve.ports.errors import StoreUnavailable
-from neve.ports.search import Candidate, FoundByWords, Owner, SearchFilter
+from neve.ports.search import Candidate, Owner, SearchFilter
 from tests.contract.engines.passages import ANY, new_owner, passage, vector
 from tests.contract.engines.search_engines import MODEL, SEARCHES, SearchEngine
 from tests.ids import AWKWARD
-from tests.patience import PATIENCE_S
 
-Found = TypeVar("Found")
 DEPTH = 20
 EAST, NORTH, UP = vector(1, 0, 0, 0), vector(0, 1, 0, 0), vector(0, 0, 1, 0)
 
@@ -49,31 +45,16 @@ class Desk:
 
     def find(self, query: str | TextQuery, where: SearchFilter = ANY, depth: int = DEPTH) -> list[Candidate]:
         text_query = shape(query).text_query if isinstance(query, str) else query
-        return self._text(text_query, where, depth).candidates
+        return self.engine.index.search_text(self.owner, text_query, where, depth).candidates
 
     def among(self, query: str, where: SearchFilter) -> int:
-        return self._text(shape(query).text_query, where, DEPTH).among
+        return self.engine.index.search_text(self.owner, shape(query).text_query, where, DEPTH).among
 
     def near(self, query: bytes, where: SearchFilter = ANY, depth: int = DEPTH) -> list[Candidate]:
-        return when_there_is_room(lambda: self.engine.index.search_vector(self.owner, query, where, depth))
-
-    def _text(self, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
-        return when_there_is_room(lambda: self.engine.index.search_text(self.owner, query, where, depth))
+        return self.engine.index.search_vector(self.owner, query, where, depth)
 
     def of(self, owner: Owner) -> Desk:
         return replace(self, owner=owner)
-
-
-def when_there_is_room(search: Callable[[], Found]) -> Found:
-    """Search again while the engine has too much to do: a server on a busy machine refuses a search now and then."""
-    end = time.monotonic() + PATIENCE_S
-    while True:
-        try:
-            return search()
-        except StoreUnavailable:
-            if time.monotonic() > end:
-                raise
-        time.sleep(0.1)
 
 
 @pytest.fixture(params=sorted(SEARCHES))
