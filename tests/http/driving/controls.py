@@ -172,6 +172,17 @@ class Controls:
         self.drain()
         return [hit["place"] for hit in self._get("stored", find=text)["found"]]
 
+    def left(self, *texts: str) -> list[str]:
+        """What still holds one of the texts after sweeps: one may send what another has to wipe, and none wipes a file
+        while somebody reads in it."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            self.drain()
+            self.run("sweep")
+            places = [place for text in texts for place in self.stored(text)]
+            if not places or time.monotonic() > end:
+                return places
+
     def replay(self, match: str) -> int:
         """Deliver again whatever named this text; how much that was."""
         replayed = self._post("replay", {"match": match})

@@ -179,9 +179,9 @@ def test_b47_fifty_users_leave_or_take_back_while_the_workers_are_at_them(
     if stack == "full":
         assert {place.split()[0] for place in before} == {"row", "object", "passage"}, before
     assert job_ended(api, erase(bystander))["status"] == "done"
-    nothing_is_left(controls, gone, deleted)
+    assert controls.left(gone, deleted) == []
     assert controls.replay(f"load-{group}-1") > 0
-    nothing_is_left(controls, gone, deleted)
+    assert controls.left(gone, deleted) == []
     assert dead_letters(controls) == dead
 
 
@@ -236,12 +236,6 @@ def at_once(wanted: list[tuple[Person, str]], work: Callable[[Person, str], T]) 
 
     with ThreadPoolExecutor(8) as pool:
         return list(pool.map(of, wanted))
-
-
-def nothing_is_left(controls: Controls, *markers: str) -> None:
-    controls.drain()
-    controls.run("sweep")
-    assert [controls.stored(marker) for marker in markers] == [[] for _ in markers]
 
 
 def dead_letters(controls: Controls) -> dict[str, int]:

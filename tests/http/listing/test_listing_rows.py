@@ -224,10 +224,7 @@ def test_e25_no_byte_of_a_deleted_session_is_left(user: Person, controls: Contro
     job = user.ended(gone(user)["job_id"])
     if "librarian_job_id" in job["result"]:
         user.ended(job["result"]["librarian_job_id"])
-    for _ in range(2):
-        user.settle()
-        controls.run("sweep")
-    assert [place for word in (title, name, label, said) for place in controls.stored(word)] == []
+    assert controls.left(title, name, label, said) == []
 
 
 # --- while a user is erased -----------------------------------------------------------------------

@@ -117,8 +117,7 @@ def test_d27_an_uploaded_text_goes_with_its_event(
         user.ended(user.expect(200, "DELETE", "/sessions/s1")["job_id"])
     else:
         job_ended(user.api, user.expect(202, "DELETE", ""))
-    user.settle()
-    assert controls.stored(marker) == []
+    assert controls.left(marker) == []
     assert user.call("GET", f"/documents?path={path}").status == 404
 
 

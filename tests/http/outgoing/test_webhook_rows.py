@@ -33,8 +33,9 @@ def hooked(api: ApiClient, receives: Receiver, **more: Any) -> Iterator[tuple[st
 
 
 def told(user: Person, receives: Receiver) -> list[tuple[str, str]]:
-    """Types and subjects of what was taken about a user."""
-    return [(event["type"], event["subject"]) for event in receives.taken if event.get("user_id") == user.id]
+    """Types and subjects of what was taken about a user, each event once."""
+    taken = {event["id"]: event for event in receives.taken if event.get("user_id") == user.id}
+    return [(event["type"], event["subject"]) for event in taken.values()]
 
 
 def outcomes(api: ApiClient, path: str) -> set[str]:
@@ -67,7 +68,7 @@ def test_e14_a_webhook_is_sent_what_happens_in_order_and_signed(
         types = {kind for kind, _ in told(user, receives)}
         assert types >= {"memory.written", "memory.forgotten", "pack.version", "session.extracted", "export.done"}
         feed = api.expect(200, "GET", "/v1/events", query={"user_id": user.id, "limit": 200})["events"]
-        assert receives.first_times(user.id) == [event["id"] for event in feed]
+        assert receives.first_times(user.id) == list(dict.fromkeys(event["id"] for event in feed))
         headers, body = receives.asked[0]
         sent_at = int(headers["webhook-timestamp"])
         ours = signed_headers([made["secret"]], headers["webhook-id"], sent_at, body)
@@ -105,7 +106,7 @@ def test_e14_a_webhook_may_ask_for_the_text(user: Person, api: ApiClient, contro
     with receiver() as receives, hooked(api, receives, include="text"):
         user.remember("User keeps bees.")
         controls.drain()
-        [event] = [event for event in receives.taken if event.get("user_id") == user.id]
+        [event] = {event["id"]: event for event in receives.taken if event.get("user_id") == user.id}.values()
         assert event["data"]["text"] == "User keeps bees."
 
 
@@ -163,10 +164,10 @@ def test_e14_who_answers_410_is_sent_nothing_more_until_it_is_put_again(
         user.remember("User keeps bees.")
         controls.drain()
         assert "disabled_at" in api.expect(200, "GET", path)
-        receives.answers = lambda _: 204
+        receives.answers, asked = lambda _: 204, len(receives.asked)
         user.remember("User keeps a cat.")
         controls.drain()
-        assert len([body for _, body in receives.asked if user.id.encode() in body]) == 1
+        assert len(receives.asked) == asked
         api.expect(200, "PUT", path, {"url": receives.url, "types": TYPES})
         later = user.remember("User keeps a dog.")["id"]
         controls.drain()

@@ -190,10 +190,7 @@ def are_gone(controls: Controls, word: str, said: Mapping[Person, Mapping[str, i
     for (user, _), result in results.items():
         if "librarian_job_id" in result:
             user.ended(result["librarian_job_id"])
-    for _ in range(2):
-        controls.drain()
-        controls.run("sweep")
-    assert controls.stored(word) == []
+    assert controls.left(word) == []
     for (user, session), result in results.items():
         assert (result["erased"]["verified"], result.get("paths_kept")) == (True, None), session
         assert [one["content"] for one in user.events(session) if not one.get("erased")][:2] == [

@@ -240,15 +240,11 @@ def test_e02_a_deleted_message_leaves_no_byte(user: Person, controls: Controls) 
     shown = user.events("s1")[:2]
     assert [(event["content"], event["erased"]) for event in shown] == [("", True)] * 2
     assert marker not in str(user.recall(marker, sources=["event", "memory", "document"])["hits"])
-    user.settle()  # the stream holds what a change was before, until it is told
-    controls.run("sweep")
-    assert controls.stored(marker) == []
+    assert controls.left(marker) == []
     assert controls.replay(user.id) > 0
     again = user.expect(409, "POST", "/sessions/s1/events", {"events": [user_message([text, photo], client_id="m1")]})
     assert again["code"] == "retracted"
-    user.settle()
-    controls.run("sweep")
-    assert controls.stored(marker) == []
+    assert controls.left(marker) == []
 
 
 @pytest.mark.controls
@@ -356,8 +352,7 @@ def test_e02_a_deleted_memory_that_the_stream_gave_up_leaves_the_index(user: Per
     controls.faults()
     assert controls.stored(marker) != []
     controls.advance(31 * 60)
-    controls.run("sweep")
-    assert controls.stored(marker) == []
+    assert controls.left(marker) == []
 
 
 @pytest.mark.controls
