@@ -30,7 +30,7 @@ def sdk() -> Path:
 @pytest.fixture(scope="module")
 def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RunningServer]:
     """A service whose tenant has a static prefix."""
-    running = start_server(tmp_path_factory.mktemp("typescript") / "data")
+    running = start_server(tmp_path_factory.mktemp("typescript") / "data", test_controls=True)
     with closing(ApiClient(running.base_url, running.key)) as client:
         client.expect(200, "PUT", "/v1/policy", {"static_prefix": PREFIX, "chat_model": "claude-sonnet-5"})
     yield running

@@ -19,7 +19,7 @@ PREFIX = {"identity": "You are the assistant of a bakery. " * 200, "version": "1
 @pytest.fixture(scope="session")
 def bakery(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
     """Where the service is, for a program in Node."""
-    running = start_server(tmp_path_factory.mktemp("adapters") / "data")
+    running = start_server(tmp_path_factory.mktemp("adapters") / "data", test_controls=True)
     with closing(ApiClient(running.base_url, running.key)) as client:
         client.expect(200, "PUT", "/v1/policy", {"static_prefix": PREFIX, "chat_model": "claude-sonnet-5"})
     with proxy.running(running.base_url) as counting:
