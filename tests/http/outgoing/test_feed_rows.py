@@ -4,27 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from local.api_client import ApiClient
 from tests.http.driving.people import Json, Person, answered, reflect_job, user_message
+from tests.http.outgoing.feeds import feed_behind, feed_of
 from tests.patience import PATIENCE_S
 
 JobEnded = Callable[[ApiClient, Json], Json]
-
-
-def feed_of(user: Person, **query: Any) -> list[Json]:
-    """All events of a user, each once: a reader that knows its id drops the repeat of what was told again."""
-    events: dict[str, Json] = {}
-    after: str | None = None
-    while True:
-        asked = {"user_id": user.id, "limit": 3, **query, **({"after": after} if after else {})}
-        page = user.api.expect(200, "GET", "/v1/events", query=asked)
-        events, after = events | {one["id"]: one for one in page["events"]}, page["cursor"]
-        if not page["more"]:
-            return list(events.values())
 
 
 def told(user: Person, *wanted: str) -> list[Json]:
@@ -95,15 +83,14 @@ def test_e14_a_cursor_of_the_feed_goes_on_where_it_ended(user: Person) -> None:
     while earlier - {event["subject"] for event in feed_of(user)}:
         assert time.monotonic() < end
         user.settle()
-    page = user.api.expect(200, "GET", "/v1/events", query={"user_id": user.id})
-    known = {event["id"] for event in page["events"]}
+    events, cursor = feed_behind(user)
+    known = {event["id"] for event in events}
     later = user.remember("User keeps a cat.")
     found: list[Json] = []
     while not found:
-        page = user.api.expect(200, "GET", "/v1/events", query={"user_id": user.id, "after": page["cursor"]})
-        found = [event for event in page["events"] if event["id"] not in known]  # one may be told again
-        assert len(page["events"]) < len(known)
-        assert page["missed"] is False
+        page, cursor = feed_behind(user, cursor)
+        assert len(page) < len(known)
+        found = [event for event in page if event["id"] not in known]  # one may be told again
         assert time.monotonic() < end
     assert [event["subject"] for event in found] == [later["id"]]
 

@@ -12,6 +12,7 @@ from local.api_client import ApiClient
 from neve.domain.outgoing.signature import signed_headers
 from tests.http.driving.controls import Controls
 from tests.http.driving.people import Json, Person, answered, new_word, reflect_job, user_message
+from tests.http.outgoing.feeds import feed_of
 from tests.receiver import Receiver, receiver
 
 JobEnded = Callable[[ApiClient, Json], Json]
@@ -67,8 +68,7 @@ def test_e14_a_webhook_is_sent_what_happens_in_order_and_signed(
         controls.drain()
         types = {kind for kind, _ in told(user, receives)}
         assert types >= {"memory.written", "memory.forgotten", "pack.version", "session.extracted", "export.done"}
-        feed = api.expect(200, "GET", "/v1/events", query={"user_id": user.id, "limit": 200})["events"]
-        assert receives.first_times(user.id) == list(dict.fromkeys(event["id"] for event in feed))
+        assert receives.first_times(user.id) == [event["id"] for event in feed_of(user)]
         headers, body = receives.asked[0]
         sent_at = int(headers["webhook-timestamp"])
         ours = signed_headers([made["secret"]], headers["webhook-id"], sent_at, body)
