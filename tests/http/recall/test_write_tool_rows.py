@@ -142,7 +142,7 @@ def test_e11_a_models_mistake_is_an_answer(tenant_with: Tenant, person: Introduc
 def test_e11_what_a_model_proposes_waits_for_a_person(tenant_with: Tenant, person: Introduce) -> None:
     user = person(tenant_with(write_tools="propose"))
     user.open("s1")
-    user.append("s1", user_message("I live in Rome."), answered())
+    user.append("s1", user_message("Good morning."), answered())  # a pass that heard it said would let it in
     said = tool(user, "remember", session_id="s1", arguments={"text": "User lives in Rome.", "seq": 1})
     assert (said["decision"], said["status"]) == ("inbox", "inbox")
     known = user.expect(201, "POST", "/memories", {"kind": "fact", "category": "PLACE", "text": "User works in Bonn."})
