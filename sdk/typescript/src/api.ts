@@ -753,7 +753,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One recall with every candidate, its components, and why it was dropped. */
+        /** One recall with every candidate, its components, and why it was dropped; why a memory was none. */
         get: operations["readRecall"];
         put?: never;
         post?: never;
@@ -2115,6 +2115,27 @@ export interface components {
              */
             valid_until?: string;
         };
+        ExplainedRecallView: {
+            /** @description The time that was asked about, where one was named. */
+            as_of?: string;
+            at: string;
+            budget_ms: number;
+            degraded: components["schemas"]["Degraded"];
+            elapsed_ms: number;
+            hits: components["schemas"]["RecordedHitView"][];
+            id: string;
+            legs: {
+                [key: string]: components["schemas"]["LegView"];
+            };
+            limit: number;
+            mode: components["schemas"]["RecallMode"];
+            /** @description Keyed hash. The query itself is not kept. */
+            query_hash: string;
+            result_state: components["schemas"]["ResultState"];
+            scope: components["schemas"]["RecallScope"];
+            session_id?: string;
+            why_not?: components["schemas"]["WhyNotView"];
+        };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
         /** @enum {string} */
@@ -2656,6 +2677,14 @@ export interface components {
         };
         /** @enum {string} */
         Leg: "lexical" | "vector";
+        /** @description The place of a memory in one leg. Without a rank it was not found, or dropped before the ranking. */
+        LegPlaceView: {
+            depth: number;
+            rank?: number;
+            /** @description BM25 of the lexical leg, cosine of the vector leg. */
+            score?: number;
+            status: components["schemas"]["LegStatus"];
+        };
         /** @enum {string} */
         LegStatus: "complete" | "skipped" | "error";
         LegsView: {
@@ -4436,6 +4465,28 @@ export interface components {
         /** @constant */
         WebhookText: "text";
         /** @enum {string} */
+        WhyNotSource: "recall" | "memory";
+        WhyNotView: {
+            /** @description What would not let it pass; with `not_kept` the filters whose values are not kept. */
+            filters?: string[];
+            /** @description It was among the hits: `reason` is `returned`. */
+            found: boolean;
+            id: string;
+            legs: {
+                [key: string]: components["schemas"]["LegPlaceView"];
+            };
+            rank?: number;
+            /** @description `returned`; why the candidate was dropped; of what was none: `not_found`, `not_searched`, `not_looked_for`, `never_recall`, `status`, `validity`, `other_session`, `scope`, `excluded`, `filtered`, `not_there_yet`, `unknown`, or `not_kept`: the ledger does not say. */
+            reason: string;
+            score?: number;
+            /** @description Calibrated. */
+            similarity?: number;
+            /** @description Of the memory now. */
+            status?: components["schemas"]["MemoryStatus"];
+            /** @description `recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`. */
+            told_by?: components["schemas"]["WhyNotSource"];
+        };
+        /** @enum {string} */
         WriteTools: "off" | "propose" | "on";
         /** @constant */
         WrittenBy: "model";
@@ -4956,6 +5007,7 @@ export type EventsPage = components['schemas']['EventsPage'];
 export type EventTextBlock = components['schemas']['EventTextBlock'];
 export type EvolveDocumentBody = components['schemas']['EvolveDocumentBody'];
 export type EvolveMemoryBody = components['schemas']['EvolveMemoryBody'];
+export type ExplainedRecallView = components['schemas']['ExplainedRecallView'];
 export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
@@ -5006,6 +5058,7 @@ export type Languages = components['schemas']['Languages'];
 export type LanguagesOut = components['schemas']['LanguagesOut'];
 export type LayerEntry = components['schemas']['LayerEntry'];
 export type Leg = components['schemas']['Leg'];
+export type LegPlaceView = components['schemas']['LegPlaceView'];
 export type LegStatus = components['schemas']['LegStatus'];
 export type LegsView = components['schemas']['LegsView'];
 export type LegView = components['schemas']['LegView'];
@@ -5182,6 +5235,8 @@ export type WebhookBody = components['schemas']['WebhookBody'];
 export type WebhookOut = components['schemas']['WebhookOut'];
 export type WebhooksOut = components['schemas']['WebhooksOut'];
 export type WebhookText = components['schemas']['WebhookText'];
+export type WhyNotSource = components['schemas']['WhyNotSource'];
+export type WhyNotView = components['schemas']['WhyNotView'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
@@ -7238,7 +7293,10 @@ export interface operations {
     };
     readRecall: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A memory's id: the answer says why it was not among the hits. */
+                why_not?: string;
+            };
             header?: never;
             path: {
                 recall_id: string;
@@ -7256,7 +7314,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecallRecordView"];
+                    "application/json": components["schemas"]["ExplainedRecallView"];
                 };
             };
             401: components["responses"]["unauthorized.token_expired"];

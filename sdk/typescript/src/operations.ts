@@ -61,7 +61,7 @@ readJob get! /users/*/jobs/*
 readMemory get! /users/*/memories/*
 readPack get /users/*/pack
 readPolicy get! /policy
-readRecall get! /users/*/recalls/*
+readRecall get /users/*/recalls/*
 readSession get! /users/*/sessions/*
 readWebhook get! /webhooks/*
 recall post /users/*/recall
@@ -200,8 +200,8 @@ export interface Raw {
   readPack(userId: string, query?: Query<"readPack">, options?: RawOptions): Promise<Result<"readPack">>;
   /** The tenant's policy and the numbers in force. */
   readPolicy(options?: RawOptions): Promise<Result<"readPolicy">>;
-  /** One recall with every candidate, its components, and why it was dropped. */
-  readRecall(userId: string, recallId: string, options?: RawOptions): Promise<Result<"readRecall">>;
+  /** One recall with every candidate, its components, and why it was dropped; why a memory was none. */
+  readRecall(userId: string, recallId: string, query?: Query<"readRecall">, options?: RawOptions): Promise<Result<"readRecall">>;
   /** One session. */
   readSession(userId: string, sessionId: string, options?: RawOptions): Promise<Result<"readSession">>;
   /** One webhook. */
