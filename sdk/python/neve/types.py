@@ -157,6 +157,19 @@ class CacheControlBody(TypedDict):
 
 CacheTtl: TypeAlias = "Literal['5m', '1h']"
 
+
+class CarriedView(TypedDict):
+    """A frozen pack version that holds the memory."""
+
+    session_id: str
+    pack_version: int
+    trigger: Trigger
+    built_at: str
+    layer: PackLayer
+    rev: int
+    """Of the memory, as that pack shows it."""
+
+
 Category: TypeAlias = "Literal['PERSON', 'PLACE', 'EVENT', 'PREFERENCE', 'BIOGRAPHY']"
 
 Certainty: TypeAlias = "Literal['high', 'medium', 'low']"
@@ -2938,6 +2951,10 @@ class TraceView(TypedDict):
     """The user's newest recalls, at most 200."""
     surfaced: list[SurfacedView]
     """Newest first."""
+    packs: list[CarriedView]
+    """Pack versions that hold it, the newest 20, newest first."""
+    more_packs: bool
+    """There are others, or may be: not all of the user's versions were looked at."""
 
 
 class TracedStatementView(TypedDict):

@@ -594,7 +594,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a memory replaced, what replaced it, and which of the last 200 recalls answered with it. */
+        /** What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it. */
         get: operations["traceMemory"];
         put?: never;
         post?: never;
@@ -1417,6 +1417,16 @@ export interface components {
         };
         /** @enum {string} */
         CacheTtl: "5m" | "1h";
+        /** @description A frozen pack version that holds the memory. */
+        CarriedView: {
+            built_at: string;
+            layer: components["schemas"]["PackLayer"];
+            pack_version: number;
+            /** @description Of the memory, as that pack shows it. */
+            rev: number;
+            session_id: string;
+            trigger: components["schemas"]["Trigger"];
+        };
         /** @enum {string} */
         Category: "PERSON" | "PLACE" | "EVENT" | "PREFERENCE" | "BIOGRAPHY";
         /** @enum {string} */
@@ -4256,6 +4266,10 @@ export interface components {
             /** @description Those of them farthest from it, for which the answer has no room: it has 6 MB. */
             history_left_out?: number;
             memory_id: string;
+            /** @description There are others, or may be: not all of the user's versions were looked at. */
+            more_packs: boolean;
+            /** @description Pack versions that hold it, the newest 20, newest first. */
+            packs: components["schemas"]["CarriedView"][];
             /** @description The user's newest recalls, at most 200. */
             recalls_examined: number;
             /** @description In words, also when it was never recalled. */
@@ -4953,6 +4967,7 @@ export type BudgetOut = components['schemas']['BudgetOut'];
 export type BudgetProfile = components['schemas']['BudgetProfile'];
 export type CacheControlBody = components['schemas']['CacheControlBody'];
 export type CacheTtl = components['schemas']['CacheTtl'];
+export type CarriedView = components['schemas']['CarriedView'];
 export type Category = components['schemas']['Category'];
 export type Certainty = components['schemas']['Certainty'];
 export type ChangedEntry = components['schemas']['ChangedEntry'];

@@ -226,7 +226,7 @@ export interface Raw {
   tenantUsage(query?: Query<"tenantUsage">, options?: RawOptions): Promise<Result<"tenantUsage">>;
   /** Send it an event of the type `webhook.test` now, and say what became of that. */
   testWebhook(webhookId: string, options?: RawOptions): Promise<Result<"testWebhook">>;
-  /** What a memory replaced, what replaced it, and which of the last 200 recalls answered with it. */
+  /** What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it. */
   traceMemory(userId: string, memoryId: string, options?: RawOptions): Promise<Result<"traceMemory">>;
   /** Append what was said, and answer with the next prompt or a recall, in one call. */
   turn(userId: string, sessionId: string, body?: Body<"turn">, options?: RawOptions): Promise<Result<"turn">>;

@@ -39,3 +39,19 @@ def test_e28_a_recall_says_why_a_memory_was_not_among_its_hits(user: Person) -> 
         for name, value in user.expect(200, "GET", path, query={"why_not": never}).items()
         if name != "why_not"
     }
+
+
+def test_e28_a_trace_names_the_packs_that_hold_a_memory(user: Person) -> None:
+    memory = user.remember("User collects harpsichords.", kind="note")["id"]
+    user.settle()
+    user.open("s1")
+    version = user.expect(200, "GET", "/pack", query={"session_id": "s1"})
+    trace = user.expect(200, "GET", f"/memories/{memory}/trace")
+    expected = {"session_id": "s1", "pack_version": version["pack_version"], "trigger": "initial"}
+    [held] = trace["packs"]
+    assert expected.items() <= held.items()
+    assert (held["layer"], held["rev"], held["built_at"]) == ("global", 1, version["built_at"])
+    assert trace["more_packs"] is False
+
+    later = user.remember("User sold a spinet.", kind="note")["id"]
+    assert user.expect(200, "GET", f"/memories/{later}/trace")["packs"] == []

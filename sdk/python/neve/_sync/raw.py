@@ -700,7 +700,7 @@ class Raw(Operations):
         return answer
 
     def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.TraceView:
-        """What a memory replaced, what replaced it, and which of the last 200 recalls answered with it."""
+        """What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it."""
         answer: shapes.TraceView = self._answer(
             Call("GET", path_of("users", user_id, "memories", memory_id, "trace")), timeout
         )
