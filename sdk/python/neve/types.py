@@ -308,6 +308,8 @@ class CompileBody(TypedDict):
     """Turns: at least so many are shown, and at most twice as many."""
     dry_run: NotRequired[bool]
     """The report only. Nothing is written."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -334,6 +336,8 @@ class CompileOptions(TypedDict):
     """Default: the policy's."""
     history_window: NotRequired[int]
     """Turns: at least so many are shown, and at most twice as many."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -382,7 +386,10 @@ class ComponentsView(TypedDict):
 class ContextOut(TypedDict):
     format: PromptFormat
     request: NotRequired[dict[str, JsonValue]]
-    """Arguments for the provider's call, less model and length of the answer. Absent from a dry run."""
+    """Arguments for the provider's call, less model and length of the answer. Absent from a dry run without
+    `with_request`."""
+    parts: NotRequired[list[PartOut]]
+    """With `with_request`."""
     tool_names: NotRequired[dict[str, str]]
     """Names of tools in the request that the provider would not take as the log has them: what is sent, and what it
     stands for."""
@@ -736,7 +743,7 @@ class DroppedPart(TypedDict):
 
 
 class DryFactOut(TypedDict):
-    """What would become of a statement. Only a row that there is has an id; what is rejected has no text."""
+    """The fate of a statement. Only a row that there is has an id; what is rejected has no text."""
 
     decision: str
     reason: str
@@ -1964,6 +1971,20 @@ class PackVersions(TypedDict):
 PageOrMistake: TypeAlias = "ReadDocumentView | MistakeView"
 
 
+class PartOut(TypedDict):
+    """A part of the request, in its order."""
+
+    name: str
+    """`tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`, `task_state`,
+    `session` or `message`."""
+    tokens: int
+    at: NotRequired[str]
+    """JSON pointer into `request`: to the text that holds the part, or to the first of tools or history."""
+    start: NotRequired[int]
+    """Its place in that text, in characters."""
+    end: NotRequired[int]
+
+
 class ParticipantBody(TypedDict):
     id: str
     """By which events name them; unique in the session."""
@@ -2132,6 +2153,8 @@ class PromptBody(TypedDict):
     """Turns: at least so many are shown, and at most twice as many."""
     dry_run: NotRequired[bool]
     """The report only. Nothing is written."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]

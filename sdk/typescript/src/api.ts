@@ -1581,6 +1581,11 @@ export interface components {
             }[] | {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /**
+             * @description Also of a dry run `request`; and `parts`, where each part stands in it.
+             * @default false
+             */
+            with_request?: boolean;
         };
         ComponentsView: {
             /** @description Absent for rows that are too new for the index. */
@@ -1622,12 +1627,14 @@ export interface components {
             elapsed_ms: number;
             format: components["schemas"]["PromptFormat"];
             memory_lag?: components["schemas"]["MemoryLagOut"];
+            /** @description With `with_request`. */
+            parts?: components["schemas"]["PartOut"][];
             /** @description What a report of its usage names. Ids and hashes are kept of it for seven days, and no words. */
             prompt_id?: string;
             /** @description In a round of tool calls that of the turn's first prompt. */
             recall_id?: string;
             report: components["schemas"]["ReportOut"];
-            /** @description Arguments for the provider's call, less model and length of the answer. Absent from a dry run. */
+            /** @description Arguments for the provider's call, less model and length of the answer. Absent from a dry run without `with_request`. */
             request?: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
@@ -1979,7 +1986,7 @@ export interface components {
             part: string;
             why: string;
         };
-        /** @description What would become of a statement. Only a row that there is has an id; what is rejected has no text. */
+        /** @description The fate of a statement. Only a row that there is has an id; what is rejected has no text. */
         DryFactOut: {
             category?: components["schemas"]["Category"];
             decision: string;
@@ -3236,6 +3243,17 @@ export interface components {
             share: boolean;
             user_id?: string;
         };
+        /** @description A part of the request, in its order. */
+        PartOut: {
+            /** @description JSON pointer into `request`: to the text that holds the part, or to the first of tools or history. */
+            at?: string;
+            end?: number;
+            /** @description `tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`, `task_state`, `session` or `message`. */
+            name: string;
+            /** @description Its place in that text, in characters. */
+            start?: number;
+            tokens: number;
+        };
         PassageLine: {
             /** @description A position in the log. */
             seq_from?: number;
@@ -3444,6 +3462,11 @@ export interface components {
             }[] | {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /**
+             * @description Also of a dry run `request`; and `parts`, where each part stands in it.
+             * @default false
+             */
+            with_request?: boolean;
         };
         /** @description Sums over the reports of prompts. */
         PromptCacheOut: {
@@ -5181,6 +5204,7 @@ export type PackVersions = components['schemas']['PackVersions'];
 export type PageOrMistake = components['schemas']['PageOrMistake'];
 export type ParticipantBody = components['schemas']['ParticipantBody'];
 export type ParticipantOut = components['schemas']['ParticipantOut'];
+export type PartOut = components['schemas']['PartOut'];
 export type PassageLine = components['schemas']['PassageLine'];
 export type PassageView = components['schemas']['PassageView'];
 export type PiiAction = components['schemas']['PiiAction'];
