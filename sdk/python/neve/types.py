@@ -1022,6 +1022,18 @@ class FactsView(TypedDict):
     facts: list[FactView | RejectedFactView]
 
 
+class FailingWebhookOut(TypedDict):
+    id: str
+    failed: int
+    """Of the last 20 attempts."""
+    at: str
+    """Of the newest that failed."""
+    outcome: DeliveryOutcome
+    status: NotRequired[int]
+    failure: NotRequired[DeliveryFailure]
+    disabled: bool
+
+
 class FeedOut(TypedDict):
     events: list[OutgoingEventOut]
     cursor: str
@@ -1787,6 +1799,18 @@ class NeutralEvent(TypedDict):
     event_data: NotRequired[dict[str, Any]]
 
 
+class NightOut(TypedDict):
+    job_id: str
+    began: str
+    status: JobStatus
+    finished_at: NotRequired[str]
+    users: int
+    """Whose rows it condenses, as far as it has told them."""
+    ended: int
+    failed: int
+    reason: NotRequired[str]
+
+
 class ObserveBody(TypedDict):
     wait: NotRequired[bool]
     """Poll up to 20 s for the end of the job."""
@@ -1795,6 +1819,17 @@ class ObserveBody(TypedDict):
 
 
 ObservedOut: TypeAlias = "DryRunOut | JobOut"
+
+
+class OpenJobOut(TypedDict):
+    id: str
+    kind: str
+    user_id: NotRequired[str]
+    session_id: NotRequired[str]
+    status: JobStatus
+    created_at: str
+    due_at: NotRequired[str]
+    """When the sweep sends it again, unless it has ended by then."""
 
 
 class OpenSessionBody(TypedDict):
@@ -3216,6 +3251,11 @@ class VersionPage(TypedDict):
     next_cursor: NotRequired[str]
 
 
+class WaitingSessionOut(TypedDict):
+    user_id: str
+    session_id: str
+
+
 class WebhookBody(TypedDict):
     url: str
     """`https://` and a host with public addresses alone. Redirects are not followed."""
@@ -3272,6 +3312,22 @@ class WhyNotView(TypedDict):
     filters: NotRequired[list[str]]
     """What would not let it pass; with `not_kept` the filters whose values are not kept."""
     legs: dict[str, LegPlaceView]
+
+
+class WorkOut(TypedDict):
+    jobs: list[OpenJobOut]
+    """Those that have not ended, newest first, at most 50."""
+    jobs_by_kind: dict[str, int]
+    """How many of them are of each kind."""
+    jobs_complete: bool
+    """False: there are more, or older ones that were not looked at."""
+    night: NotRequired[NightOut]
+    """The last one that was begun, of the last two."""
+    waiting: list[WaitingSessionOut]
+    """Sessions with words that are not indexed or not observed yet, at most 50."""
+    waiting_complete: bool
+    webhooks: list[FailingWebhookOut]
+    """Those of which one of the last 20 attempts failed."""
 
 
 WriteTools: TypeAlias = "Literal['off', 'propose', 'on']"
