@@ -6,7 +6,7 @@ import { ChooseSession, ChooseUser } from "./choose.tsx";
 import { Dialog, Empty, Field, plain } from "./parts/index.ts";
 import { href, place, session, user } from "./place.ts";
 import { type Route, routes } from "./routes.ts";
-import { identity, leave, may, take, wanted } from "./token.ts";
+import { identity, leave, may, refused, take, wanted } from "./token.ts";
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
 const open = (route: Route) => route.scopes.some(may) && (route.of !== "tenant" || !identity.value?.user);
@@ -111,7 +111,7 @@ function SignIn() {
 
 function TokenForm() {
   const text = useSignal("");
-  const error = useSignal<string | undefined>(undefined);
+  const error = useSignal(refused.value);
   const submit = (event: Event) => {
     event.preventDefault();
     error.value = take(text.value);

@@ -5,6 +5,8 @@ import { signal } from "@preact/signals";
 export type Identity = { user?: string; tenant?: string; scopes?: string[]; until?: Date };
 
 export const identity = signal<Identity | null>(null);
+/** Why the token of the address was not taken. */
+export const refused = signal<string | undefined>(undefined);
 /** Why a token is asked for, while one is. */
 export const wanted = signal<string | null>(null);
 
@@ -26,7 +28,7 @@ export function takeFromAddress(): void {
   query.delete("token");
   const rest = query.toString();
   history.replaceState(null, "", pathname + search + (at ? `${hash.slice(0, at)}${rest && hash[at] + rest}` : rest && `#/?${rest}`));
-  take(found);
+  refused.value = take(found);
 }
 
 /** Why it cannot be used, or nothing: another's token would be answered with another's memory below what is typed. */
@@ -46,8 +48,8 @@ export function take(text: string): string | undefined {
 }
 
 /** Resolves once there is another token than the one that was refused. */
-export function another(refused: string, why: string): Promise<void> {
-  if (token !== refused) return Promise.resolve();
+export function another(used: string, why: string): Promise<void> {
+  if (token !== used) return Promise.resolve();
   wanted.value = why;
   if (!waiting) {
     let give = () => {};
@@ -64,8 +66,7 @@ function saidBy(text: string): Identity | undefined {
     const middle = text.split(".")[1] ?? "";
     const bytes = Uint8Array.from(atob(middle.replace(/-/g, "+").replace(/_/g, "/")), (letter) => letter.charCodeAt(0));
     const { sub, tenant, scopes, exp } = JSON.parse(new TextDecoder().decode(bytes));
-    if (!Array.isArray(scopes)) return undefined;
-    return { user: sub, tenant, scopes, until: new Date(exp * 1000) };
+    return { user: sub, tenant, scopes: scopes.split(" "), until: new Date(exp * 1000) };
   } catch {
     return undefined;
   }

@@ -96,7 +96,7 @@ export async function open(shown, served, token, hash) {
 
 /** Until nothing on the page says "Loading…" and no request is under way. */
 export async function loaded(shown) {
-  await shown.waitForSelector("h1");
+  await shown.waitForSelector("nav");
   await shown.waitForLoadState("networkidle");
   await shown.waitForFunction(() => !/Loading…|, loading…/.test(document.body.innerText));
 }
