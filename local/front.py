@@ -1,7 +1,9 @@
-"""Every request to the local server: uploads and test controls are answered here, all else is the gateway's."""
+"""Every request to the local server: uploads, the console and test controls are answered here, all else is the
+gateway's."""
 
 from __future__ import annotations
 
+from local.console.page import console_page, is_console
 from local.controls.routes import PREFIX, Refused, TestControls
 from local.controls.virtual_time import request_time
 from local.engine.file_objects import FileObjects, UploadHeaders
@@ -26,6 +28,8 @@ class Front:
             return self._upload(request, self._uploads)
         if self._uploads is not None and request.path.startswith(DOWNLOADS):
             return self._download(request, self._uploads)
+        if is_console(request.path):
+            return console_page(request)
         if self._controls is None:
             return self._gateway.handle(request)
         if request.path.startswith(PREFIX):

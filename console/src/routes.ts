@@ -1,0 +1,28 @@
+/** The views, in the order of the navigation. A view that is not in the table is not on the page. */
+import type { ComponentType } from "preact";
+import { Memories } from "./views/memories.tsx";
+
+export type Route = {
+  /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
+  path: string;
+  /** In the navigation and as the heading. */
+  name: string;
+  /** What has to be chosen before there is anything to see; of `tenant` no user is. */
+  of: "user" | "session" | "tenant";
+  /** Of which the token needs one. */
+  scopes: string[];
+  View: ComponentType;
+  /** Not in the navigation itself: the entry of this path is marked instead. */
+  under?: string;
+};
+
+export const routes: Route[] = [
+  // What the model is given.
+
+  // What is remembered.
+  { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },
+
+  // What it costs, and what is at work.
+
+  // What one may do with all of it.
+];
