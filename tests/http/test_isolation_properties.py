@@ -272,6 +272,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
             "usage": {"input": 10, "cache_read": 0, "cache_write": 0, "output": 1},
         }
     },
+    "readRecall": lambda p: {"query": p.one_of({}, {"why_not": p.id("memory_id")})},
     "listRecalls": lambda p: {"query": p.page()},
     "listSessions": lambda p: {"query": p.page()},
     "listMemories": lambda p: {

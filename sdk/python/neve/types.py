@@ -157,6 +157,19 @@ class CacheControlBody(TypedDict):
 
 CacheTtl: TypeAlias = "Literal['5m', '1h']"
 
+
+class CarriedView(TypedDict):
+    """A frozen pack version that holds the memory."""
+
+    session_id: str
+    pack_version: int
+    trigger: Trigger
+    built_at: str
+    layer: PackLayer
+    rev: int
+    """Of the memory, as that pack shows it."""
+
+
 Category: TypeAlias = "Literal['PERSON', 'PLACE', 'EVENT', 'PREFERENCE', 'BIOGRAPHY']"
 
 Certainty: TypeAlias = "Literal['high', 'medium', 'low']"
@@ -864,6 +877,26 @@ class EvolveMemoryBody(TypedDict):
     """Until when the new one holds; default always."""
 
 
+class ExplainedRecallView(TypedDict):
+    id: str
+    at: str
+    query_hash: str
+    """Keyed hash. The query itself is not kept."""
+    mode: RecallMode
+    scope: RecallScope
+    session_id: NotRequired[str]
+    as_of: NotRequired[str]
+    """The time that was asked about, where one was named."""
+    limit: int
+    result_state: ResultState
+    budget_ms: int
+    elapsed_ms: float
+    legs: dict[str, LegView]
+    hits: list[RecordedHitView]
+    degraded: Degraded
+    why_not: NotRequired[WhyNotView]
+
+
 FactDecision: TypeAlias = "Literal['stored', 'reinforced', 'superseded', 'inbox']"
 
 FactRelation: TypeAlias = "Literal['not_checked', 'new', 'reinforces', 'updates', 'contradicts']"
@@ -1406,6 +1439,17 @@ class LayerEntry(TypedDict):
 
 
 Leg: TypeAlias = "Literal['lexical', 'vector']"
+
+
+class LegPlaceView(TypedDict):
+    """The place of a memory in one leg. Without a rank it was not found, or dropped before the ranking."""
+
+    status: LegStatus
+    depth: int
+    rank: NotRequired[int]
+    score: NotRequired[float]
+    """BM25 of the lexical leg, cosine of the vector leg."""
+
 
 LegStatus: TypeAlias = "Literal['complete', 'skipped', 'error']"
 
@@ -2907,6 +2951,10 @@ class TraceView(TypedDict):
     """The user's newest recalls, at most 200."""
     surfaced: list[SurfacedView]
     """Newest first."""
+    packs: list[CarriedView]
+    """Pack versions that hold it, the newest 20, newest first."""
+    more_packs: bool
+    """There are others, or may be: not all of the user's versions were looked at."""
 
 
 class TracedStatementView(TypedDict):
@@ -3125,6 +3173,30 @@ WebhookText: TypeAlias = "Literal['text']"
 
 class WebhooksOut(TypedDict):
     webhooks: list[WebhookOut]
+
+
+WhyNotSource: TypeAlias = "Literal['recall', 'memory']"
+
+
+class WhyNotView(TypedDict):
+    id: str
+    found: bool
+    """It was among the hits: `reason` is `returned`."""
+    reason: str
+    """`returned`; why the candidate was dropped; of what was none: `not_found`, `not_searched`, `not_looked_for`,
+    `never_recall`, `status`, `validity`, `other_session`, `scope`, `excluded`, `filtered`, `not_there_yet`,
+    `unknown`, or `not_kept`: the ledger does not say."""
+    told_by: NotRequired[WhyNotSource]
+    """`recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`."""
+    rank: NotRequired[int]
+    score: NotRequired[float]
+    similarity: NotRequired[float]
+    """Calibrated."""
+    status: NotRequired[MemoryStatus]
+    """Of the memory now."""
+    filters: NotRequired[list[str]]
+    """What would not let it pass; with `not_kept` the filters whose values are not kept."""
+    legs: dict[str, LegPlaceView]
 
 
 WriteTools: TypeAlias = "Literal['off', 'propose', 'on']"

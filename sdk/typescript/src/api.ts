@@ -594,7 +594,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a memory replaced, what replaced it, and which of the last 200 recalls answered with it. */
+        /** What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it. */
         get: operations["traceMemory"];
         put?: never;
         post?: never;
@@ -753,7 +753,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One recall with every candidate, its components, and why it was dropped. */
+        /** One recall with every candidate, its components, and why it was dropped; why a memory was none. */
         get: operations["readRecall"];
         put?: never;
         post?: never;
@@ -1417,6 +1417,16 @@ export interface components {
         };
         /** @enum {string} */
         CacheTtl: "5m" | "1h";
+        /** @description A frozen pack version that holds the memory. */
+        CarriedView: {
+            built_at: string;
+            layer: components["schemas"]["PackLayer"];
+            pack_version: number;
+            /** @description Of the memory, as that pack shows it. */
+            rev: number;
+            session_id: string;
+            trigger: components["schemas"]["Trigger"];
+        };
         /** @enum {string} */
         Category: "PERSON" | "PLACE" | "EVENT" | "PREFERENCE" | "BIOGRAPHY";
         /** @enum {string} */
@@ -2115,6 +2125,27 @@ export interface components {
              */
             valid_until?: string;
         };
+        ExplainedRecallView: {
+            /** @description The time that was asked about, where one was named. */
+            as_of?: string;
+            at: string;
+            budget_ms: number;
+            degraded: components["schemas"]["Degraded"];
+            elapsed_ms: number;
+            hits: components["schemas"]["RecordedHitView"][];
+            id: string;
+            legs: {
+                [key: string]: components["schemas"]["LegView"];
+            };
+            limit: number;
+            mode: components["schemas"]["RecallMode"];
+            /** @description Keyed hash. The query itself is not kept. */
+            query_hash: string;
+            result_state: components["schemas"]["ResultState"];
+            scope: components["schemas"]["RecallScope"];
+            session_id?: string;
+            why_not?: components["schemas"]["WhyNotView"];
+        };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
         /** @enum {string} */
@@ -2656,6 +2687,14 @@ export interface components {
         };
         /** @enum {string} */
         Leg: "lexical" | "vector";
+        /** @description The place of a memory in one leg. Without a rank it was not found, or dropped before the ranking. */
+        LegPlaceView: {
+            depth: number;
+            rank?: number;
+            /** @description BM25 of the lexical leg, cosine of the vector leg. */
+            score?: number;
+            status: components["schemas"]["LegStatus"];
+        };
         /** @enum {string} */
         LegStatus: "complete" | "skipped" | "error";
         LegsView: {
@@ -4227,6 +4266,10 @@ export interface components {
             /** @description Those of them farthest from it, for which the answer has no room: it has 6 MB. */
             history_left_out?: number;
             memory_id: string;
+            /** @description There are others, or may be: not all of the user's versions were looked at. */
+            more_packs: boolean;
+            /** @description Pack versions that hold it, the newest 20, newest first. */
+            packs: components["schemas"]["CarriedView"][];
             /** @description The user's newest recalls, at most 200. */
             recalls_examined: number;
             /** @description In words, also when it was never recalled. */
@@ -4435,6 +4478,28 @@ export interface components {
         };
         /** @constant */
         WebhookText: "text";
+        /** @enum {string} */
+        WhyNotSource: "recall" | "memory";
+        WhyNotView: {
+            /** @description What would not let it pass; with `not_kept` the filters whose values are not kept. */
+            filters?: string[];
+            /** @description It was among the hits: `reason` is `returned`. */
+            found: boolean;
+            id: string;
+            legs: {
+                [key: string]: components["schemas"]["LegPlaceView"];
+            };
+            rank?: number;
+            /** @description `returned`; why the candidate was dropped; of what was none: `not_found`, `not_searched`, `not_looked_for`, `never_recall`, `status`, `validity`, `other_session`, `scope`, `excluded`, `filtered`, `not_there_yet`, `unknown`, or `not_kept`: the ledger does not say. */
+            reason: string;
+            score?: number;
+            /** @description Calibrated. */
+            similarity?: number;
+            /** @description Of the memory now. */
+            status?: components["schemas"]["MemoryStatus"];
+            /** @description `recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`. */
+            told_by?: components["schemas"]["WhyNotSource"];
+        };
         /** @enum {string} */
         WriteTools: "off" | "propose" | "on";
         /** @constant */
@@ -4902,6 +4967,7 @@ export type BudgetOut = components['schemas']['BudgetOut'];
 export type BudgetProfile = components['schemas']['BudgetProfile'];
 export type CacheControlBody = components['schemas']['CacheControlBody'];
 export type CacheTtl = components['schemas']['CacheTtl'];
+export type CarriedView = components['schemas']['CarriedView'];
 export type Category = components['schemas']['Category'];
 export type Certainty = components['schemas']['Certainty'];
 export type ChangedEntry = components['schemas']['ChangedEntry'];
@@ -4956,6 +5022,7 @@ export type EventsPage = components['schemas']['EventsPage'];
 export type EventTextBlock = components['schemas']['EventTextBlock'];
 export type EvolveDocumentBody = components['schemas']['EvolveDocumentBody'];
 export type EvolveMemoryBody = components['schemas']['EvolveMemoryBody'];
+export type ExplainedRecallView = components['schemas']['ExplainedRecallView'];
 export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
@@ -5006,6 +5073,7 @@ export type Languages = components['schemas']['Languages'];
 export type LanguagesOut = components['schemas']['LanguagesOut'];
 export type LayerEntry = components['schemas']['LayerEntry'];
 export type Leg = components['schemas']['Leg'];
+export type LegPlaceView = components['schemas']['LegPlaceView'];
 export type LegStatus = components['schemas']['LegStatus'];
 export type LegsView = components['schemas']['LegsView'];
 export type LegView = components['schemas']['LegView'];
@@ -5182,6 +5250,8 @@ export type WebhookBody = components['schemas']['WebhookBody'];
 export type WebhookOut = components['schemas']['WebhookOut'];
 export type WebhooksOut = components['schemas']['WebhooksOut'];
 export type WebhookText = components['schemas']['WebhookText'];
+export type WhyNotSource = components['schemas']['WhyNotSource'];
+export type WhyNotView = components['schemas']['WhyNotView'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
@@ -7238,7 +7308,10 @@ export interface operations {
     };
     readRecall: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A memory's id: the answer says why it was not among the hits. */
+                why_not?: string;
+            };
             header?: never;
             path: {
                 recall_id: string;
@@ -7256,7 +7329,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecallRecordView"];
+                    "application/json": components["schemas"]["ExplainedRecallView"];
                 };
             };
             401: components["responses"]["unauthorized.token_expired"];
