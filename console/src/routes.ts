@@ -1,6 +1,7 @@
 /** The views, in the order of the navigation. A view that is not in the table is not on the page. */
 import type { ComponentType } from "preact";
 import { Recalls } from "./views/recall/recalls.tsx";
+import { Chat } from "./views/chat/chat.tsx";
 import { Packs } from "./views/packs.tsx";
 import { Memories } from "./views/memories.tsx";
 
@@ -22,6 +23,7 @@ export const routes: Route[] = [
   // What the model is given.
   { path: "recall", name: "Recall", of: "user", scopes: ["chat"], View: Recalls },
   { path: "packs", name: "Packs", of: "session", scopes: ["chat"], View: Packs },
+  { path: "chat", name: "Chat", of: "user", scopes: ["chat"], View: Chat },
 
   // What is remembered.
   { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },

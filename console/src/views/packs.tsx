@@ -11,7 +11,7 @@ type Version = Schema["PackVersionOut"];
 type Price = { cache_read: number; cache_write: number };
 type Cost = { tokens: number; usd?: number | undefined; measured: boolean };
 
-const TRIGGERS: Record<string, string> = { initial: "first pack", reflection: "a reflection folded memories", horizon: "a compaction" };
+const TRIGGERS: Record<string, string> = { initial: "first pack", reflection: "memories folded or taken back", horizon: "a compaction" };
 const LAYERS = ["always", "profile", "global", "local"] as const;
 const entries = (of: Version) => LAYERS.flatMap((layer) => of.layers[layer]);
 
@@ -26,7 +26,7 @@ export function Packs() {
     <>
       <ErrorNote error={error} retry={reload} />
       {!shown && (loading ? <Busy /> : error || <Empty>No pack was built for this session yet: its first prompt, or the read of its pack, builds one.</Empty>)}
-      {rows.length > 1 && <Chart label="Tokens of the pack by layer" kind="bars" format={count} x={oldest.map((row) => `v${row.pack_version}`)} series={LAYERS.map((layer) => ({ name: layer, values: oldest.map((row) => row.layers[layer].reduce((sum, one) => sum + one.tokens, 0)) }))} />}
+      {rows.length > 1 && <div class="narrow"><Chart label="Tokens of the pack by layer" kind="bars" format={count} x={oldest.map((row) => `v${row.pack_version}`)} series={LAYERS.map((layer) => ({ name: layer, values: oldest.map((row) => row.layers[layer].reduce((sum, one) => sum + one.tokens, 0)) }))} /></div>}
       {shown && (
         <div class="wide" tabIndex={0} role="group" aria-label="Versions">
           <table>
@@ -100,7 +100,7 @@ function Lines({ diff }: { diff: Schema["PackDiffOut"] }) {
   const many = (sign: string) => lines.filter((line) => line[0] === sign).length;
   return (
     <>
-      <p role="status"><span class="good">{many("+")} lines added</span>, <span class="bad">{many("-")} removed</span>{!diff.unified_complete && ". There are more than an answer holds."}</p>
+      <p role="status">Lines: <span class="good">{many("+")} added</span>, <span class="bad">{many("-")} removed</span>{!diff.unified_complete && ". There are more than an answer holds."}</p>
       <div class="box"><Diff before={side("+")} after={side("-")} by="lines" /></div>
     </>
   );
