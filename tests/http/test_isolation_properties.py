@@ -210,7 +210,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
             ),
         }
     },
-    "observeSession": lambda _: {"body": {}},
+    "observeSession": lambda p: {"body": p.one_of({}, {}, {"dry_run": True})},
     "compactSession": lambda p: {"body": {"reason": p.one_of("tokens", "manual")}},
     "endSession": lambda p: {"body": p.one_of({}, {"outcome": "SUCCESS"})},
     "retractEvents": lambda p: {
@@ -373,6 +373,8 @@ class Neighbours:
         for number, tenant in enumerate(tenants):
             self.known.learn(Who(number, ""), "key_id", tenant.key_id)
             self.known.learn(Who(number, ""), "webhook_id", f"webhook-of-{number}")
+            for left in tenant.wide.expect(200, "GET", "/v1/webhooks")["webhooks"]:  # of an example before
+                self.known.owners[left["id"]].add(Who(number, ""))
             for someone in tenant.people:
                 self._introduce(Who(number, someone.id))
 

@@ -735,6 +735,53 @@ class DroppedPart(TypedDict):
     why: str
 
 
+class DryFactOut(TypedDict):
+    """What would become of a statement. Only a row that there is has an id; what is rejected has no text."""
+
+    decision: str
+    reason: str
+    id: NotRequired[str]
+    text: NotRequired[str]
+    category: NotRequired[Category]
+    status: NotRequired[MemoryStatus]
+    tokens: NotRequired[int]
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
+    supersedes: NotRequired[list[str]]
+
+
+class DryObservationOut(TypedDict):
+    """A new memory of a pass."""
+
+    text: str
+    priority: Priority
+    tokens: int
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
+    about: NotRequired[list[str]]
+
+
+class DryRunOut(TypedDict):
+    dry_run: Literal[True]
+    passes: int
+    """How often the observer was asked with success."""
+    observed_seq: int
+    """How far the session would be observed."""
+    observations: list[DryObservationOut]
+    facts: list[DryFactOut]
+    superseded: list[str]
+    """Ids of memories that would be superseded."""
+    reinforced: list[str]
+    """Ids of memories that would be cited, or stated again."""
+    tokens: int
+    """Of what would be new."""
+    model: NotRequired[dict[str, int]]
+    """What it has cost, which is counted: calls and tokens of a model."""
+    complete: bool
+    """False: not all that is unobserved was looked at, `reason` says why."""
+    reason: NotRequired[str]
+
+
 class EditBody(TypedDict):
     """The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact."""
 
@@ -1736,6 +1783,11 @@ class NeutralEvent(TypedDict):
 class ObserveBody(TypedDict):
     wait: NotRequired[bool]
     """Poll up to 20 s for the end of the job."""
+    dry_run: NotRequired[bool]
+    """Say what a pass would write, and write nothing."""
+
+
+ObservedOut: TypeAlias = "DryRunOut | JobOut"
 
 
 class OpenSessionBody(TypedDict):

@@ -914,7 +914,7 @@ export interface paths {
         put?: never;
         /**
          * Turn the unobserved events of a session into memory now.
-         * @description One job per session and last seq, shared with the automatic pass; done at once when nothing is new.
+         * @description One job per session and last seq, shared with the automatic pass; done at once when nothing is new. With `dry_run` there is no job, and no answer is kept for an `Idempotency-Key`.
          */
         post: operations["observeSession"];
         delete?: never;
@@ -1979,6 +1979,54 @@ export interface components {
             part: string;
             why: string;
         };
+        /** @description What would become of a statement. Only a row that there is has an id; what is rejected has no text. */
+        DryFactOut: {
+            category?: components["schemas"]["Category"];
+            decision: string;
+            id?: string;
+            reason: string;
+            seq_from?: number;
+            seq_to?: number;
+            status?: components["schemas"]["MemoryStatus"];
+            supersedes?: string[];
+            text?: string;
+            tokens?: number;
+        };
+        /** @description A new memory of a pass. */
+        DryObservationOut: {
+            about?: string[];
+            priority: components["schemas"]["Priority"];
+            seq_from?: number;
+            seq_to?: number;
+            text: string;
+            tokens: number;
+        };
+        DryRunOut: {
+            /** @description False: not all that is unobserved was looked at, `reason` says why. */
+            complete: boolean;
+            /**
+             * @default true
+             * @constant
+             */
+            dry_run: true;
+            facts: components["schemas"]["DryFactOut"][];
+            /** @description What it has cost, which is counted: calls and tokens of a model. */
+            model?: {
+                [key: string]: number;
+            };
+            observations: components["schemas"]["DryObservationOut"][];
+            /** @description How far the session would be observed. */
+            observed_seq: number;
+            /** @description How often the observer was asked with success. */
+            passes: number;
+            reason?: string;
+            /** @description Ids of memories that would be cited, or stated again. */
+            reinforced: string[];
+            /** @description Ids of memories that would be superseded. */
+            superseded: string[];
+            /** @description Of what would be new. */
+            tokens: number;
+        };
         /** @description The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact. */
         EditBody: {
             category?: components["schemas"]["Category"];
@@ -3011,11 +3059,18 @@ export interface components {
         };
         ObserveBody: {
             /**
+             * @description Say what a pass would write, and write nothing.
+             * @default false
+             */
+            dry_run?: boolean;
+            /**
              * @description Poll up to 20 s for the end of the job.
              * @default false
              */
             wait?: boolean;
         };
+        /** @description `dry_run` says which one. */
+        ObservedOut: components["schemas"]["DryRunOut"] | components["schemas"]["JobOut"];
         OpenedOut: {
             created: boolean;
             /** @description What is missing from the pack, and why; `extract:queued` while what was said waits for a language model that gives no answer. Absent when nothing is. */
@@ -5009,6 +5064,9 @@ export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DocumentView = components['schemas']['DocumentView'];
 export type DrainBody = components['schemas']['DrainBody'];
 export type DroppedPart = components['schemas']['DroppedPart'];
+export type DryFactOut = components['schemas']['DryFactOut'];
+export type DryObservationOut = components['schemas']['DryObservationOut'];
+export type DryRunOut = components['schemas']['DryRunOut'];
 export type EditBody = components['schemas']['EditBody'];
 export type EmbedCache = components['schemas']['EmbedCache'];
 export type EmbedderOut = components['schemas']['EmbedderOut'];
@@ -5101,6 +5159,7 @@ export type MovedDocumentView = components['schemas']['MovedDocumentView'];
 export type MovedView = components['schemas']['MovedView'];
 export type NeutralEvent = components['schemas']['NeutralEvent'];
 export type ObserveBody = components['schemas']['ObserveBody'];
+export type ObservedOut = components['schemas']['ObservedOut'];
 export type OpenedOut = components['schemas']['OpenedOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
 export type OtherLanguage = components['schemas']['OtherLanguage'];
@@ -7809,7 +7868,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job has ended. */
+            /** @description The job has ended, or what it would write. */
             200: {
                 headers: {
                     "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
@@ -7817,7 +7876,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobOut"];
+                    "application/json": components["schemas"]["ObservedOut"];
                 };
             };
             /** @description The job is queued or running. */

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.http.driving.people import Person, new_memory_id
+from tests.http.driving.people import Person, answered, new_memory_id, user_message
 
 pytestmark = pytest.mark.live
 
@@ -55,3 +55,20 @@ def test_e28_a_trace_names_the_packs_that_hold_a_memory(user: Person) -> None:
 
     later = user.remember("User sold a spinet.", kind="note")["id"]
     assert user.expect(200, "GET", f"/memories/{later}/trace")["packs"] == []
+
+
+def test_e28_a_dry_run_says_what_an_observation_would_write(user: Person) -> None:
+    user.open_without_pack("s1")
+    user.append("s1", user_message("I moved to Lisbon, and I am allergic to walnuts."), answered())
+    dry = user.expect(200, "POST", "/sessions/s1/observe", {"dry_run": True})
+    assert (dry["dry_run"], dry["complete"], dry["observed_seq"]) == (True, True, 2)
+    assert any("Lisbon" in one["text"] for one in dry["observations"])
+    assert dry["tokens"] > 0
+    written = user.observe("s1")["result"]
+    assert written["observed_seq"] == 2
+    told = [one["text"] for one in (*dry["observations"], *dry["facts"]) if "text" in one]
+    assert sorted(told) == sorted(one["text"] for one in user.memories())
+
+    again = user.expect(200, "POST", "/sessions/s1/observe", {"dry_run": True})
+    assert (again["observations"], again["facts"], again["tokens"]) == ([], [], 0)
+    assert user.call("POST", "/sessions/none/observe", {"dry_run": True}).json()["code"] == "session_not_found"

@@ -994,9 +994,9 @@ class AsyncRaw(AsyncOperations):
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> shapes.JobOut:
+    ) -> shapes.ObservedOut | shapes.JobOut:
         """Turn the unobserved events of a session into memory now."""
-        answer: shapes.JobOut = await self._answer(
+        answer: shapes.ObservedOut | shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "observe"),

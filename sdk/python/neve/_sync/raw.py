@@ -991,9 +991,9 @@ class Raw(Operations):
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> shapes.JobOut:
+    ) -> shapes.ObservedOut | shapes.JobOut:
         """Turn the unobserved events of a session into memory now."""
-        answer: shapes.JobOut = self._answer(
+        answer: shapes.ObservedOut | shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "observe"),
