@@ -17,10 +17,14 @@ const LAST = 50;
 
 export function Chat() {
   if (session.value) return <Talk key={session.value} />;
-  const open = () => go(["chat"], { session: `try-${new Date().toISOString().slice(0, 19).replace(/\D/g, "")}` });
+  const open = async () => {
+    const session_id = `try-${new Date().toISOString().slice(0, 19).replace(/\D/g, "")}`;
+    await api.post(ours`/sessions`, { session_id });
+    go(["chat"], { session: session_id });
+  };
   return (
     <>
-      <p><button type="button" class="main" onClick={open}>New conversation</button></p>
+      <Act act={open} class="main">New conversation</Act>
       <ChooseSession />
     </>
   );
@@ -79,9 +83,10 @@ function Say({ turns, reload }: Given) {
   const text = useSignal("");
   const send = async () => {
     const messages = [{ role: "user", content: text.value }];
+    const before = await kept();
     const { prompt, degraded, problem } = await api.post<Schema["TurnOut"]>(ours`/sessions/${session.value}/turn`, { messages, compile: {} });
     const n = turns.value.length;
-    turns.value = [...turns.value, { n, message: text.value, prompt, degraded, problem: problem?.detail, stage: "answer", changed: [] }];
+    turns.value = [...turns.value, { n, message: text.value, prompt, degraded, problem: problem?.detail, stage: "answer", changed: [], before }];
     text.value = "";
     reload();
     const pack = await api.get<Schema["PackOut"]>(ours`/pack`, { query: { session_id: session.value } });
@@ -127,13 +132,13 @@ function Answer({ asked, turns, reload }: Given & { asked: string }) {
   useEffect(() => () => void (here.current = false), []);
   const send = async () => {
     const id = session.value;
-    const before = await kept();
+    if (!turns.value.length) turns.value = [{ n: 0, message: asked, degraded: [], stage: "answer", changed: [], before: await kept() }];
+    const { n, before } = turns.value.at(-1)!;
     await api.post(ours`/sessions/${id}/messages`, { messages: [{ role: "assistant", content: text.value }] });
-    const n = turns.value.at(-1)?.n ?? -1;
     change(turns, n, { stage: "observe" });
     reload();
-    if (now.value) await api.post(ours`/sessions/${id}/observe`, { wait: true });
-    void watch(id, before, (to) => change(turns, n, to));
+    const job = now.value ? await api.post<Schema["JobOut"]>(ours`/sessions/${id}/observe`, { wait: true }) : undefined;
+    void watch(id, before, named(job?.result), (to) => change(turns, n, to));
   };
   return (
     <form onSubmit={press} onKeyDown={enter}>
@@ -144,19 +149,28 @@ function Answer({ asked, turns, reload }: Given & { asked: string }) {
   );
 }
 
-/** Until the session is observed to its end, or nobody looks at it any more. */
-async function watch(id: string, before: Map<string, Row>, tell: (to: Partial<Made>) => void): Promise<void> {
+/** The memories that a pass wrote or heard again, of other sessions, too. */
+const named = (result: Schema["JobOut"]["result"]) => {
+  const { written = [], reinforced = [], facts = [] } = (result ?? {}) as { written?: string[]; reinforced?: string[]; facts?: { id?: string }[] };
+  return [...written, ...reinforced, ...facts.map((fact) => fact.id)];
+};
+
+/** Until nothing of the session waits to be observed, or nobody looks at it any more. */
+async function watch(id: string, before: Map<string, Row>, heard: (string | undefined)[], tell: (to: Partial<Made>) => void): Promise<void> {
   const end = Date.now() + PATIENCE_MS;
   try {
     for (;;) {
-      const { observed_seq, last_seq } = await api.get<Schema["SessionOut"]>(ours`/sessions/${id}`);
+      const { memory_lag } = await api.get<Schema["SessionOut"]>(ours`/sessions/${id}`);
       if (id !== session.value) return;
-      if (observed_seq >= last_seq) break;
+      if (!memory_lag.unobserved) break;
       if (Date.now() > end) return tell({ stage: "late" });
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    const changed = [...(await kept()).values()].filter((row) => before.get(row.id)?.rev !== row.rev);
-    tell({ stage: "done", changed: changed.map((row) => ({ id: row.id, text: row.text, kind: row.label ?? row.kind, status: row.status, isNew: !before.has(row.id), instead: row.supersedes })) });
+    const now = await kept();
+    const others = may("records") ? heard.filter((one) => one && !now.has(one)) : [];
+    const elsewhere = await Promise.all([...new Set(others)].map((one) => api.get<Row>(ours`/memories/${one ?? ""}`)));
+    const changed = [...now.values()].filter((row) => before.get(row.id)?.rev !== row.rev);
+    tell({ stage: "done", changed: [...changed.map((row) => ({ row, how: before.has(row.id) ? "changed" : "new" })), ...elsewhere.map((row) => ({ row, how: "said again" }))] });
   } catch (error) {
     tell({ stage: "late", problem: String(error) });
   }

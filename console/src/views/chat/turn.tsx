@@ -7,7 +7,7 @@ import { href } from "../../place.ts";
 import { may } from "../../token.ts";
 import { flag } from "../recall/why.ts";
 
-type Changed = { id: string; text: string; kind: string; status: string; isNew: boolean; instead?: string[] | undefined };
+type Changed = { row: Schema["MemoryView"]; how: string };
 export type Made = {
   n: number;
   message: string;
@@ -19,6 +19,8 @@ export type Made = {
   version?: number | undefined;
   stage: "answer" | "observe" | "done" | "late";
   changed: Changed[];
+  /** What was kept of the session before it. */
+  before: Map<string, Schema["MemoryView"]>;
 };
 
 const STAGES = { answer: "when it is answered", observe: "being observed…", done: "", late: "not observed yet" };
@@ -42,10 +44,10 @@ export function Turn({ turn, before }: { turn: Made; before: Made | undefined })
         <dd aria-live="polite">
           {STAGES[stage]}
           {stage === "done" && !changed.length && (may("records") ? "nothing of it" : "observed; this token reads no memories")}
-          {changed.map((row) => (
+          {changed.map(({ row, how }) => (
             <p>
-              <Badge kind={row.isNew ? "good" : ""}>{row.isNew ? "new" : row.status === "active" ? "changed" : row.status}</Badge> <a class="plain" href={href(["memory", row.id])}><Text value={row.text} most={300} /></a> <Badge>{row.kind}</Badge>
-              {row.instead?.map((id) => <span class="dim"><br />in place of <Item id={id} /></span>)}
+              <Badge kind={how === "new" ? "good" : ""}>{row.status === "active" ? how : row.status}</Badge> <a class="plain" href={href(["memory", row.id])}><Text value={row.text} most={300} /></a> <Badge>{row.label ?? row.kind}</Badge>
+              {row.supersedes?.map((id) => <span class="dim"><br />in place of <Item id={id} /></span>)}
             </p>
           ))}
         </dd>
