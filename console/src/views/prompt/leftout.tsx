@@ -7,9 +7,10 @@ import { nameOf, type Seen } from "./parts.tsx";
 const FEW = 20;
 const isId = (text: string) => /^(mem_|doc_|evt:)/.test(text);
 
-export function LeftOut({ seen: { report, degraded, memory_lag } }: { seen: Seen }) {
+export function LeftOut({ seen: { report, degraded, memory_lag, parts } }: { seen: Seen }) {
   const { pruned, history, pack_left_out = [], pack_also_left_out = 0, prefix_changed } = report;
   const notes = [
+    parts?.every(({ name }) => name !== "retrieved") && "Nothing is retrieved: there is nothing that the prompt does not say already",
     history?.hidden && `The events ${history.hidden.from} to ${history.hidden.to} are summarised`,
     history?.cut_for_message && "One long message leaves no room for all of the history",
     history?.epoch_changed && "This prompt cuts the history: the cache is written again from there",

@@ -1,4 +1,5 @@
 /** The parts of a request: their texts, and how far the cache goes. */
+import { useState } from "preact/hooks";
 import { api, ours, type Schema } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Badge, Text, Tokens } from "../../parts/index.ts";
@@ -53,14 +54,19 @@ function saidIn(name: string, request: Request, at: string | undefined, start: n
 
 const textOf = (content: Message["content"]) => (typeof content === "string" ? content : content.map((block) => block.text ?? (block.type === "image" ? "[an image]" : JSON.stringify(block, null, 1))).join("\n"));
 
+/** Of a long history the newest ones are shown first. */
+const FEW = 30;
+
 export function Parts({ part: { name, tokens, state, why, said } }: { part: Part }) {
+  const [all, show] = useState(false);
   const words = STATES.find(([one]) => one === state)?.[1];
   return (
     <details class={`part ${state}`} open>
       <summary>
         <b>{nameOf(name)}</b> <Tokens count={tokens} /> <span class={`key ${state}`}>{words}{why && ` (${why})`}</span>
       </summary>
-      {said.length ? said.map(({ by, text }) => <div>{by && <Badge>{by}</Badge>} <Text value={text} most={1_200} /></div>) : <p class="dim">Its text stands in no place of its own.</p>}
+      {said.length > FEW && !all && <button type="button" class="link" onClick={() => show(true)}>show all {said.length} messages</button>}
+      {said.length ? said.slice(all ? 0 : -FEW).map(({ by, text }) => <div>{by && <Badge>{by}</Badge>} <Text value={text} most={800} /></div>) : <p class="dim">Its text stands in no place of its own.</p>}
       {name === "retrieved" && <Why />}
       {name === "pack" && <p><a href={href(["packs"])}>its versions</a></p>}
     </details>

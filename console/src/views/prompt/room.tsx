@@ -25,7 +25,7 @@ export function Room({ report, parts }: { report: Report; parts: Part[] }) {
       <p class="line">{STATES.map(([state, words]) => <span class={`key ${state}`}>{words} <Tokens count={of(state)} /></span>)}</p>
       <Bar label={`The prompt: ${count(used)} tokens`} of={parts.map(({ name, tokens, state }) => ({ name: nameOf(name), tokens, state }))} />
       <Bar label={`The window: ${count(budget.total)} tokens (${budget.profile}), ${(pct * 100).toFixed(1)} % of the input used`} of={window} bad={warning} />
-      <details>
+      <details open>
         <summary>Room of each part</summary>
         <div class="wide" tabIndex={0} role="group" aria-label="Room of each part">
           <table>
@@ -48,11 +48,12 @@ export function Room({ report, parts }: { report: Report; parts: Part[] }) {
 
 function Bar({ label, of, bad = false }: { label: string; of: Segment[]; bad?: boolean }) {
   const there = of.filter(({ tokens }) => tokens > 0);
+  const wide = there.reduce((sum, { tokens }) => sum + tokens, 0) / 16;
   return (
     <figure>
       <figcaption class={bad ? "bad" : ""}>{label}{bad && ": nearly full"}</figcaption>
       <div class="bar" role="img" aria-label={there.map(({ name, tokens }) => `${name} ${tokens}`).join(", ")}>
-        {there.map(({ name, tokens, state }) => <span class={state} style={{ flexGrow: tokens }} title={`${name}: ${count(tokens)} tokens`}>{name}</span>)}
+        {there.map(({ name, tokens, state }) => <span class={state} style={{ flexGrow: tokens }} title={`${name}: ${count(tokens)} tokens`}>{tokens > wide && name}</span>)}
       </div>
     </figure>
   );
