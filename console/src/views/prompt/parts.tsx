@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { api, ours, type Schema } from "../../api.ts";
 import { useLoad } from "../../load.ts";
-import { Badge, Text, Tokens } from "../../parts/index.ts";
+import { Badge, count, Text, Tokens } from "../../parts/index.ts";
 import { href, session } from "../../place.ts";
 
 export type Seen = Schema["ContextOut"];
@@ -31,7 +31,7 @@ export function partsOf({ report, parts = [], request = {} }: Seen): Part[] {
     end += tokens;
     const state = end <= cached ? "cached" : end <= stable_prefix_tokens ? "stable" : "fresh";
     const next = breakpoints.find((one) => one.tokens >= end);
-    const why = state === "stable" && next ? `${next.why_not ?? "not cached"}: ${next.tokens} of ${next.minimum} tokens` : undefined;
+    const why = state === "stable" && next ? `${next.why_not ?? "not cached"}: ${count(next.tokens)} of ${count(next.minimum)} tokens` : undefined;
     return { name, tokens, state, why, said: saidIn(name, request as Request, at, start, to) };
   });
 }
