@@ -308,6 +308,8 @@ class CompileBody(TypedDict):
     """Turns: at least so many are shown, and at most twice as many."""
     dry_run: NotRequired[bool]
     """The report only. Nothing is written."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -334,6 +336,8 @@ class CompileOptions(TypedDict):
     """Default: the policy's."""
     history_window: NotRequired[int]
     """Turns: at least so many are shown, and at most twice as many."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -382,7 +386,10 @@ class ComponentsView(TypedDict):
 class ContextOut(TypedDict):
     format: PromptFormat
     request: NotRequired[dict[str, JsonValue]]
-    """Arguments for the provider's call, less model and length of the answer. Absent from a dry run."""
+    """Arguments for the provider's call, less model and length of the answer. Absent from a dry run without
+    `with_request`."""
+    parts: NotRequired[list[PartOut]]
+    """With `with_request`."""
     tool_names: NotRequired[dict[str, str]]
     """Names of tools in the request that the provider would not take as the log has them: what is sent, and what it
     stands for."""
@@ -736,7 +743,7 @@ class DroppedPart(TypedDict):
 
 
 class DryFactOut(TypedDict):
-    """What would become of a statement. Only a row that there is has an id; what is rejected has no text."""
+    """The fate of a statement. Only a row that there is has an id; what is rejected has no text."""
 
     decision: str
     reason: str
@@ -1013,6 +1020,18 @@ class FactsView(TypedDict):
     """The decisions on the statements of a text, with `split`: one for each."""
 
     facts: list[FactView | RejectedFactView]
+
+
+class FailingWebhookOut(TypedDict):
+    id: str
+    failed: int
+    """Of the last 20 attempts."""
+    at: str
+    """Of the newest that failed."""
+    outcome: DeliveryOutcome
+    status: NotRequired[int]
+    failure: NotRequired[DeliveryFailure]
+    disabled: bool
 
 
 class FeedOut(TypedDict):
@@ -1780,6 +1799,18 @@ class NeutralEvent(TypedDict):
     event_data: NotRequired[dict[str, Any]]
 
 
+class NightOut(TypedDict):
+    job_id: str
+    began: str
+    status: JobStatus
+    finished_at: NotRequired[str]
+    users: int
+    """Whose rows it condenses, as far as it has told them."""
+    ended: int
+    failed: int
+    reason: NotRequired[str]
+
+
 class ObserveBody(TypedDict):
     wait: NotRequired[bool]
     """Poll up to 20 s for the end of the job."""
@@ -1788,6 +1819,17 @@ class ObserveBody(TypedDict):
 
 
 ObservedOut: TypeAlias = "DryRunOut | JobOut"
+
+
+class OpenJobOut(TypedDict):
+    id: str
+    kind: str
+    user_id: NotRequired[str]
+    session_id: NotRequired[str]
+    status: JobStatus
+    created_at: str
+    due_at: NotRequired[str]
+    """When the sweep sends it again, unless it has ended by then."""
 
 
 class OpenSessionBody(TypedDict):
@@ -1964,6 +2006,20 @@ class PackVersions(TypedDict):
 PageOrMistake: TypeAlias = "ReadDocumentView | MistakeView"
 
 
+class PartOut(TypedDict):
+    """A part of the request, in its order."""
+
+    name: str
+    """`tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`, `task_state`,
+    `session` or `message`."""
+    tokens: int
+    at: NotRequired[str]
+    """JSON pointer into `request`: to the text that holds the part, or to the first of tools or history."""
+    start: NotRequired[int]
+    """Its place in that text, in characters."""
+    end: NotRequired[int]
+
+
 class ParticipantBody(TypedDict):
     id: str
     """By which events name them; unique in the session."""
@@ -2132,6 +2188,8 @@ class PromptBody(TypedDict):
     """Turns: at least so many are shown, and at most twice as many."""
     dry_run: NotRequired[bool]
     """The report only. Nothing is written."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -3193,6 +3251,11 @@ class VersionPage(TypedDict):
     next_cursor: NotRequired[str]
 
 
+class WaitingSessionOut(TypedDict):
+    user_id: str
+    session_id: str
+
+
 class WebhookBody(TypedDict):
     url: str
     """`https://` and a host with public addresses alone. Redirects are not followed."""
@@ -3249,6 +3312,22 @@ class WhyNotView(TypedDict):
     filters: NotRequired[list[str]]
     """What would not let it pass; with `not_kept` the filters whose values are not kept."""
     legs: dict[str, LegPlaceView]
+
+
+class WorkOut(TypedDict):
+    jobs: list[OpenJobOut]
+    """Those that have not ended, newest first, at most 50."""
+    jobs_by_kind: dict[str, int]
+    """How many of them are of each kind."""
+    jobs_complete: bool
+    """False: there are more, or older ones that were not looked at."""
+    night: NotRequired[NightOut]
+    """The last one that was begun, of the last two."""
+    waiting: list[WaitingSessionOut]
+    """Sessions with words that are not indexed or not observed yet, at most 50."""
+    waiting_complete: bool
+    webhooks: list[FailingWebhookOut]
+    """Those of which one of the last 20 attempts failed."""
 
 
 WriteTools: TypeAlias = "Literal['off', 'propose', 'on']"

@@ -57,6 +57,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail.
+         * @description No word of anybody. Observations, ends of sessions and filings are not among the jobs; the sessions they are of are among those that wait.
+         */
+        get: operations["readWork"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -1581,6 +1601,11 @@ export interface components {
             }[] | {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /**
+             * @description Also of a dry run `request`; and `parts`, where each part stands in it.
+             * @default false
+             */
+            with_request?: boolean;
         };
         ComponentsView: {
             /** @description Absent for rows that are too new for the index. */
@@ -1622,12 +1647,14 @@ export interface components {
             elapsed_ms: number;
             format: components["schemas"]["PromptFormat"];
             memory_lag?: components["schemas"]["MemoryLagOut"];
+            /** @description With `with_request`. */
+            parts?: components["schemas"]["PartOut"][];
             /** @description What a report of its usage names. Ids and hashes are kept of it for seven days, and no words. */
             prompt_id?: string;
             /** @description In a round of tool calls that of the turn's first prompt. */
             recall_id?: string;
             report: components["schemas"]["ReportOut"];
-            /** @description Arguments for the provider's call, less model and length of the answer. Absent from a dry run. */
+            /** @description Arguments for the provider's call, less model and length of the answer. Absent from a dry run without `with_request`. */
             request?: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
@@ -1979,7 +2006,7 @@ export interface components {
             part: string;
             why: string;
         };
-        /** @description What would become of a statement. Only a row that there is has an id; what is rejected has no text. */
+        /** @description The fate of a statement. Only a row that there is has an id; what is rejected has no text. */
         DryFactOut: {
             category?: components["schemas"]["Category"];
             decision: string;
@@ -2261,6 +2288,17 @@ export interface components {
             valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
+        };
+        FailingWebhookOut: {
+            /** @description Of the newest that failed. */
+            at: string;
+            disabled: boolean;
+            /** @description Of the last 20 attempts. */
+            failed: number;
+            failure?: components["schemas"]["DeliveryFailure"];
+            id: string;
+            outcome: components["schemas"]["DeliveryOutcome"];
+            status?: number;
         };
         FeedOut: {
             /** @description Where the next call goes on, also when there is nothing more by now. */
@@ -3057,6 +3095,17 @@ export interface components {
             /** @description The speaker. White space, line breaks included, becomes single spaces. */
             name?: string;
         };
+        NightOut: {
+            began: string;
+            ended: number;
+            failed: number;
+            finished_at?: string;
+            job_id: string;
+            reason?: string;
+            status: components["schemas"]["JobStatus"];
+            /** @description Whose rows it condenses, as far as it has told them. */
+            users: number;
+        };
         ObserveBody: {
             /**
              * @description Say what a pass would write, and write nothing.
@@ -3080,6 +3129,16 @@ export interface components {
             session: components["schemas"]["SessionOut"];
             /** @description Lines for the person at the screen. */
             transparency: string[];
+        };
+        OpenJobOut: {
+            created_at: string;
+            /** @description When the sweep sends it again, unless it has ended by then. */
+            due_at?: string;
+            id: string;
+            kind: string;
+            session_id?: string;
+            status: components["schemas"]["JobStatus"];
+            user_id?: string;
         };
         OpenSessionBody: {
             /** @description How long the pack may take; the policy's session start budget when absent. 0 or less: no pack. */
@@ -3235,6 +3294,17 @@ export interface components {
             name: string;
             share: boolean;
             user_id?: string;
+        };
+        /** @description A part of the request, in its order. */
+        PartOut: {
+            /** @description JSON pointer into `request`: to the text that holds the part, or to the first of tools or history. */
+            at?: string;
+            end?: number;
+            /** @description `tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`, `task_state`, `session` or `message`. */
+            name: string;
+            /** @description Its place in that text, in characters. */
+            start?: number;
+            tokens: number;
         };
         PassageLine: {
             /** @description A position in the log. */
@@ -3444,6 +3514,11 @@ export interface components {
             }[] | {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /**
+             * @description Also of a dry run `request`; and `parts`, where each part stands in it.
+             * @default false
+             */
+            with_request?: boolean;
         };
         /** @description Sums over the reports of prompts. */
         PromptCacheOut: {
@@ -4495,6 +4570,10 @@ export interface components {
             /** @description Newest first, each as it was at its rev, without its text. */
             versions: components["schemas"]["DocumentHeadView"][];
         };
+        WaitingSessionOut: {
+            session_id: string;
+            user_id: string;
+        };
         WebhookBody: {
             /** @description `text`: events about a memory that is there bring its text in `data.text`. */
             include?: components["schemas"]["WebhookText"];
@@ -4554,6 +4633,23 @@ export interface components {
             status?: components["schemas"]["MemoryStatus"];
             /** @description `recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`. */
             told_by?: components["schemas"]["WhyNotSource"];
+        };
+        WorkOut: {
+            /** @description Those that have not ended, newest first, at most 50. */
+            jobs: components["schemas"]["OpenJobOut"][];
+            /** @description How many of them are of each kind. */
+            jobs_by_kind: {
+                [key: string]: number;
+            };
+            /** @description False: there are more, or older ones that were not looked at. */
+            jobs_complete: boolean;
+            /** @description The last one that was begun, of the last two. */
+            night?: components["schemas"]["NightOut"];
+            /** @description Sessions with words that are not indexed or not observed yet, at most 50. */
+            waiting: components["schemas"]["WaitingSessionOut"][];
+            waiting_complete: boolean;
+            /** @description Those of which one of the last 20 attempts failed. */
+            webhooks: components["schemas"]["FailingWebhookOut"][];
         };
         /** @enum {string} */
         WriteTools: "off" | "propose" | "on";
@@ -5085,6 +5181,7 @@ export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
 export type FactView = components['schemas']['FactView'];
+export type FailingWebhookOut = components['schemas']['FailingWebhookOut'];
 export type FeedOut = components['schemas']['FeedOut'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FilingAction = components['schemas']['FilingAction'];
@@ -5158,9 +5255,11 @@ export type MovedDocumentsView = components['schemas']['MovedDocumentsView'];
 export type MovedDocumentView = components['schemas']['MovedDocumentView'];
 export type MovedView = components['schemas']['MovedView'];
 export type NeutralEvent = components['schemas']['NeutralEvent'];
+export type NightOut = components['schemas']['NightOut'];
 export type ObserveBody = components['schemas']['ObserveBody'];
 export type ObservedOut = components['schemas']['ObservedOut'];
 export type OpenedOut = components['schemas']['OpenedOut'];
+export type OpenJobOut = components['schemas']['OpenJobOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
 export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
@@ -5181,6 +5280,7 @@ export type PackVersions = components['schemas']['PackVersions'];
 export type PageOrMistake = components['schemas']['PageOrMistake'];
 export type ParticipantBody = components['schemas']['ParticipantBody'];
 export type ParticipantOut = components['schemas']['ParticipantOut'];
+export type PartOut = components['schemas']['PartOut'];
 export type PassageLine = components['schemas']['PassageLine'];
 export type PassageView = components['schemas']['PassageView'];
 export type PiiAction = components['schemas']['PiiAction'];
@@ -5305,12 +5405,14 @@ export type UserStage = components['schemas']['UserStage'];
 export type UserTokenScope = components['schemas']['UserTokenScope'];
 export type Verbosity = components['schemas']['Verbosity'];
 export type VersionPage = components['schemas']['VersionPage'];
+export type WaitingSessionOut = components['schemas']['WaitingSessionOut'];
 export type WebhookBody = components['schemas']['WebhookBody'];
 export type WebhookOut = components['schemas']['WebhookOut'];
 export type WebhooksOut = components['schemas']['WebhooksOut'];
 export type WebhookText = components['schemas']['WebhookText'];
 export type WhyNotSource = components['schemas']['WhyNotSource'];
 export type WhyNotView = components['schemas']['WhyNotView'];
+export type WorkOut = components['schemas']['WorkOut'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
@@ -5489,6 +5591,36 @@ export interface operations {
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    readWork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The work. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];

@@ -64,6 +64,7 @@ readPolicy get! /policy
 readRecall get /users/*/recalls/*
 readSession get! /users/*/sessions/*
 readWebhook get! /webhooks/*
+readWork get! /admin/work
 recall post /users/*/recall
 reflect POST /admin/reflect
 rejectInboxItem POST /users/*/inbox/*/reject
@@ -206,6 +207,8 @@ export interface Raw {
   readSession(userId: string, sessionId: string, options?: RawOptions): Promise<Result<"readSession">>;
   /** One webhook. */
   readWebhook(webhookId: string, options?: RawOptions): Promise<Result<"readWebhook">>;
+  /** What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail. */
+  readWork(options?: RawOptions): Promise<Result<"readWork">>;
   /** Search everything that is not in the session's pack. */
   recall(userId: string, body: Body<"recall">, options?: RawOptions): Promise<Result<"recall">>;
   /** Condense older observations now. */

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.http.driving.people import Person, answered, new_memory_id, user_message
@@ -72,3 +74,44 @@ def test_e28_a_dry_run_says_what_an_observation_would_write(user: Person) -> Non
     again = user.expect(200, "POST", "/sessions/s1/observe", {"dry_run": True})
     assert (again["observations"], again["facts"], again["tokens"]) == ([], [], 0)
     assert user.call("POST", "/sessions/none/observe", {"dry_run": True}).json()["code"] == "session_not_found"
+
+
+def test_e28_a_dry_run_shows_the_prompt_and_where_its_parts_are(user: Person) -> None:
+    user.remember("User keeps bees.", kind="note")
+    user.settle()
+    user.open("s1")
+    user.append("s1", user_message("Hello."), answered("Hello, too."))
+    before = user.session("s1")
+    for form in ("anthropic", "openai", "openai_responses", "ai_sdk", "gemini"):
+        asked = {"dry_run": True, "format": form, "instructions": ["Answer in one sentence."]}
+        made = user.context("s1", "What do bees eat?", with_request=True, **asked)
+        assert "request" not in user.context("s1", "What do bees eat?", **asked)
+        assert "prompt_id" not in made
+        parts = {one["name"]: one for one in made["parts"]}
+        assert list(parts) == ["instructions", "pack", "history", "session", "message"]
+        shown = {name: at(made["request"], one["at"]) for name, one in parts.items()}
+        texts = {name: shown[name][one["start"] : one["end"]] for name, one in parts.items() if "start" in one}
+        assert texts["instructions"] == "Answer in one sentence."
+        assert texts["pack"].startswith("<neve-memory")
+        assert texts["message"] == "What do bees eat?"
+        assert "Hello." in str(shown["history"])
+        assert all(one["tokens"] > 0 for one in parts.values())
+    assert user.session("s1") == before
+    assert user.expect(200, "GET", "/recalls")["recalls"] == []
+
+
+def test_e28_the_work_of_a_tenant_names_no_words(user: Person) -> None:
+    user.open_without_pack("s1")
+    user.append("s1", user_message("I collect xylothecae."), answered())
+    work = user.api.expect(200, "GET", "/v1/admin/work")
+    assert {"jobs", "jobs_by_kind", "jobs_complete", "waiting", "waiting_complete", "webhooks"} <= work.keys()
+    assert len(work["jobs"]) == sum(work["jobs_by_kind"].values()) <= 50
+    assert {job["status"] for job in work["jobs"]} <= {"queued", "running"}
+    assert "xylothecae" not in str(work)
+
+
+def at(document: Any, pointer: str) -> Any:
+    """What a JSON pointer points to."""
+    for name in pointer.split("/")[1:]:
+        document = document[int(name)] if isinstance(document, list) else document[name]
+    return document

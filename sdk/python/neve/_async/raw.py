@@ -54,6 +54,11 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
+    async def read_work(self, *, timeout: float | None = None) -> shapes.WorkOut:
+        """What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail."""
+        answer: shapes.WorkOut = await self._answer(Call("GET", path_of("admin", "work")), timeout)
+        return answer
+
     async def read_feed(
         self,
         *,

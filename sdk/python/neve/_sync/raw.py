@@ -55,6 +55,11 @@ class Raw(Operations):
         )
         return answer
 
+    def read_work(self, *, timeout: float | None = None) -> shapes.WorkOut:
+        """What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail."""
+        answer: shapes.WorkOut = self._answer(Call("GET", path_of("admin", "work")), timeout)
+        return answer
+
     def read_feed(
         self,
         *,

@@ -11,7 +11,7 @@ from neve.domain.records.jobs import Job
 from neve.http.calls import once
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call
-from neve.http.schemas.jobs.jobs import DryRunOut, JobOut, ObserveBody
+from neve.http.schemas.jobs.jobs import JobOut
 from neve.scope import SessionScope, UserScope
 from neve.store.idempotency import StoredReply
 from neve.usecases.core.jobs.downloads import with_downloads
@@ -21,7 +21,6 @@ from neve.usecases.core.jobs.read_jobs import find_job, get_job
 from neve.usecases.core.jobs.stages import stages_of
 from neve.usecases.core.lag.model_down import other_language_of, queued_of
 from neve.usecases.tell.requests.request_observation import request_observation
-from neve.usecases.work.observe.dry_run import dry_run
 from neve.usecases.work.retract.left_index import with_index
 
 
@@ -52,16 +51,9 @@ def ended_answer(scope: UserScope, job: Job) -> Answer:
     return Answer(202, JobOut.of(with_paths(scope, job)))
 
 
-def observation_answer(call: Call[Nothing, ObserveBody]) -> Answer:
-    """Answer E3 with its job, or with what a pass would write: of that nothing is kept, the answer neither."""
-    if call.body.dry_run:
-        return Answer(body=DryRunOut.of(dry_run(call.session)))
-    return job_once(call, lambda: _observation(call.session, call.body.wait))
-
-
-def _observation(scope: SessionScope, wait: bool) -> Answer:
-    """Ask for a pass, and say why it has not ended, where the language model is the reason, and how much of the session
-    is in languages that the observer does not know."""
+def observation_answer(scope: SessionScope, wait: bool) -> Answer:
+    """Answer E3, and say why it has not ended, where the language model is the reason, and how much of the session is
+    in languages that the observer does not know."""
     job, other_language = request_observation(scope, wait), other_language_of(scope)
     queued = () if job.ended else queued_of(scope)
     return job_answer(job, (*queued, *not_observed(other_language)), other_language)

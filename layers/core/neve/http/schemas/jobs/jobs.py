@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 from pydantic import Field, RootModel
 
@@ -24,7 +24,9 @@ from neve.http.schemas.enums import (
 )
 from neve.http.schemas.fields import Degraded, Identifier, OtherLanguage
 from neve.usecases.core.jobs.read_jobs import MAX_WAIT_S, WAIT_S
-from neve.usecases.work.observe.dry_run import DryRun
+
+if TYPE_CHECKING:
+    from neve.usecases.work.observe.dry_run import DryRun
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 WAIT = "Poll up to 20 s for the end of the job."
@@ -88,7 +90,7 @@ class DryObservationOut(View):
 
 
 class DryFactOut(View):
-    """What would become of a statement. Only a row that there is has an id; what is rejected has no text."""
+    """The fate of a statement. Only a row that there is has an id; what is rejected has no text."""
 
     decision: str
     reason: str

@@ -35,7 +35,7 @@ NO_TIME = "there was no time for the rest"
 
 @dataclass(frozen=True, slots=True)
 class DryRun:
-    """What would be written. ``observations`` and ``facts`` are new rows, ``report.facts`` what was decided of each
+    """The outcome of a dry run. ``observations`` and ``facts`` are new rows, ``report.facts`` what was decided of each
     statement; ``superseded`` and ``reinforced``: ids of rows that there are. ``tokens``: of the new rows. ``cost``: of
     the model, by counter. ``complete``: nothing would be left unread; ``reason``: why nothing is written, or not all is
     told."""
