@@ -34,7 +34,7 @@ function List() {
       </div>
       <ErrorNote error={error} retry={reload} />
       {shown.length > 0 ? (
-        <Window rows={shown} height={76} label="Recalls" id={(row) => row.id} render={(row) => <Row row={row} />} onOpen={(row) => go(["recall", row.id])} />
+        <Window rows={shown} height={64} label="Recalls" id={(row) => row.id} render={(row) => <Row row={row} />} onOpen={(row) => go(["recall", row.id])} />
       ) : loading ? <Busy /> : <Empty>Nothing was recalled here in 90 days. Ask something above, or compile a prompt.</Empty>}
       {more && <button type="button" class="link" onClick={more}>load older ones</button>}
     </>
