@@ -1,5 +1,9 @@
 /** The views, in the order of the navigation. A view that is not in the table is not on the page. */
 import type { ComponentType } from "preact";
+import { Prompt } from "./views/prompt/prompt.tsx";
+import { Recalls } from "./views/recall/recalls.tsx";
+import { Chat } from "./views/chat/chat.tsx";
+import { Packs } from "./views/packs.tsx";
 import { Memories } from "./views/memories.tsx";
 
 export type Route = {
@@ -18,6 +22,10 @@ export type Route = {
 
 export const routes: Route[] = [
   // What the model is given.
+  { path: "prompt", name: "Prompt", of: "session", scopes: ["chat"], View: Prompt },
+  { path: "recall", name: "Recall", of: "user", scopes: ["chat"], View: Recalls },
+  { path: "packs", name: "Packs", of: "session", scopes: ["chat"], View: Packs },
+  { path: "chat", name: "Chat", of: "user", scopes: ["chat"], View: Chat },
 
   // What is remembered.
   { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },

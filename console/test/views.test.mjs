@@ -6,6 +6,11 @@ import { A, seed, SESSION } from "./seed.mjs";
 /** A view's address behind the #, by what the scene holds. `ids` is what `seed` returns. */
 const VIEWS = {
   "who to look at": () => "/memories",
+  prompt: (_, session) => `/prompt?user=${A}&session=${session}`,
+  recalls: () => `/recall?user=${A}`,
+  "one recall": (ids) => `/recall/${ids.recall}?user=${A}&why=${ids.never}`,
+  packs: (_, session) => `/packs?user=${A}&session=${session}`,
+  chat: (_, session) => `/chat?user=${A}&session=${session}`,
   memories: () => `/memories?user=${A}`,
 };
 
