@@ -1,6 +1,7 @@
 /** The views, in the order of the navigation. A view that is not in the table is not on the page. */
 import type { ComponentType } from "preact";
 import { Memories } from "./views/memories.tsx";
+import { OneMemory } from "./views/memory/life.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -21,6 +22,7 @@ export const routes: Route[] = [
 
   // What is remembered.
   { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },
+  { path: "memory", name: "One memory", of: "user", scopes: ["records"], View: OneMemory, under: "memories" },
 
   // What it costs, and what is at work.
 
