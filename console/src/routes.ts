@@ -1,5 +1,6 @@
 /** The views, in the order of the navigation. A view that is not in the table is not on the page. */
 import type { ComponentType } from "preact";
+import { Conversation } from "./views/conversation.tsx";
 import { Memories } from "./views/memories.tsx";
 import { OneMemory } from "./views/memory/life.tsx";
 
@@ -23,6 +24,7 @@ export const routes: Route[] = [
   // What is remembered.
   { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },
   { path: "memory", name: "One memory", of: "user", scopes: ["records"], View: OneMemory, under: "memories" },
+  { path: "conversation", name: "Conversation", of: "session", scopes: ["chat"], View: Conversation },
 
   // What it costs, and what is at work.
 

@@ -5,7 +5,7 @@ import { useId, useMemo, useState } from "preact/hooks";
 import { api, ours, type Schema } from "../api.ts";
 import { useLoad, usePages } from "../load.ts";
 import { Busy, count, Empty, ErrorNote, Field, Text, Time, Window } from "../parts/index.ts";
-import { go, place, put, session } from "../place.ts";
+import { go, href, place, put, session } from "../place.ts";
 import { ForgetMany } from "./memory/forget.tsx";
 import { CATEGORIES, choices, KINDS, Marks, type Memory, STATUSES } from "./memory/words.tsx";
 import "./memory/memory.css";
@@ -125,12 +125,12 @@ function Slider() {
 
 function Row({ row }: { row: Memory }) {
   return (
-    <>
+    <a class="row" href={href(["memory", row.id])} tabIndex={-1}>
       <Text value={row.text} most={300} brief />
       <div class="line dim">
         <Time at={row.observed_at} />
         <Marks row={row} />
       </div>
-    </>
+    </a>
   );
 }

@@ -1,14 +1,14 @@
 /** To forget: first what goes and what stays, then a person confirms, then the receipt of what has gone. */
 import { type Signal, useSignal } from "@preact/signals";
-import { api, type Asked, isConflict, ours, type Schema } from "../../api.ts";
+import { api, isConflict, ours, type Schema } from "../../api.ts";
 import { useLoad } from "../../load.ts";
 import { Act, Busy, count, Dialog, Empty, ErrorNote, Text } from "../../parts/index.ts";
 import { go, href, type Query } from "../../place.ts";
 import { Copies, Words } from "./copies.tsx";
+import { ended, type Job } from "./jobs.ts";
 import { KINDS, type Memory } from "./words.tsx";
 
 type Deleted = Schema["DeletedView"];
-type Job = Schema["JobOut"];
 
 const Check = ({ label, on }: { label: string; on: Signal<boolean> }) => (
   <p>
@@ -46,7 +46,7 @@ export function ForgetOne({ memory, onClose, onChanged }: { memory: Memory; onCl
                   <ul>{value.derived.slice(0, 10).map((id) => <li><a href={href(["memory", id])}><Words id={id} /></a></li>)}</ul>
                 </>
               )}
-              {value.in_packs.length > 0 && <Check on={packs} label={`and ${X}`} />}
+              {value.in_packs.length > 0 && <Check on={packs} label={`and ${several(value.in_packs.length, "frozen pack that holds it: it is", "frozen packs that hold it: they are")} built anew`} />}
               {value.also_in.length > 0 ? (
                 <>
                   <p>What it says stays here:</p>
@@ -74,13 +74,7 @@ export function ForgetMany({ by, onClose, onDone }: { by: { filters?: Query; que
   const ahead = useLoad((asked) => api.ask<Schema["ForgetListView"]>(ours`/memories/forget`, by, asked), [JSON.stringify(by)]);
   const { value } = ahead;
   const forget = async () => {
-    let now = await api.post<Job>(ours`/memories/forget`, { confirm: value?.confirm, purge_packs: packs.value });
-    while (now.status === "queued" || now.status === "running") {
-      job.value = now;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      now = await api.get<Job>(ours`/jobs/${now.id}`, {} satisfies Asked);
-    }
-    job.value = now;
+    job.value = await ended(await api.post<Job>(ours`/memories/forget`, { confirm: value?.confirm, purge_packs: packs.value }));
     onDone();
   };
   const result = job.value?.status === "done" ? job.value.result : undefined;

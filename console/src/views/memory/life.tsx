@@ -13,7 +13,7 @@ import { ForgetOne } from "./forget.tsx";
 import { BY, Marks, type Memory } from "./words.tsx";
 import "./memory.css";
 
-type Trace = Schema["TraceView"] & { packs?: { session_id: string; version: number; at?: string }[] };
+type Trace = Schema["TraceView"] & { packs?: { session_id: string; pack_version: number }[]; more_packs?: boolean };
 const MOST_SHOWN = 20;
 
 export function OneMemory() {
@@ -178,10 +178,11 @@ function Readers({ trace }: { trace: Trace }) {
         <h3>Packs that carry it</h3>
         {packs.length === 0 && <p class="dim">No frozen pack holds it.</p>}
         <ul>
-          {packs.slice(0, 50).map(({ session_id, version }) => (
-            <li><a href={href(["packs"], { session: session_id, version })}>version {version} of <Text value={session_id} most={60} /></a></li>
+          {packs.slice(0, 50).map(({ session_id: session, pack_version: version }) => (
+            <li><a href={href(["packs"], { session, version })}>version {version} of <Text value={session} most={60} /></a></li>
           ))}
         </ul>
+        {trace.more_packs && <p class="dim">and perhaps more: these are the newest.</p>}
       </section>}
       <section>
         <h3>Recalls that answered with it</h3>
