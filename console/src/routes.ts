@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { Conversation } from "./views/conversation.tsx";
 import { Memories } from "./views/memories.tsx";
+import { Inbox } from "./views/inbox.tsx";
 import { OneMemory } from "./views/memory/life.tsx";
 
 export type Route = {
@@ -29,4 +30,5 @@ export const routes: Route[] = [
   // What it costs, and what is at work.
 
   // What one may do with all of it.
+  { path: "inbox", name: "Inbox", of: "user", scopes: ["records"], View: Inbox },
 ];

@@ -3,20 +3,33 @@ import type { Schema } from "../api.ts";
 import { Text } from "./text.tsx";
 
 type Event = Schema["EventOut"];
+/** An answer of more letters is folded. */
 const LONG = 400;
 
 const string = (value: unknown) => (typeof value === "string" ? value : "");
-const inWords = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
 
-/** `q: tea, limit: 3` */
-const named = (args: unknown) =>
-  args && typeof args === "object" && !Array.isArray(args) ? Object.entries(args).map(([name, value]) => `${name}: ${inWords(value)}`).join(", ") : inWords(args ?? "");
+/** `q: tea, limit: 3`, and of a list how many there are: JSON is for machines. */
+const named = (value: unknown): string =>
+  typeof value === "string" ? value
+  : Array.isArray(value) ? `${value.length} ${value.length === 1 ? "item" : "items"}${value.length ? ` (${value.slice(0, 5).map(named).join("; ")}${value.length > 5 ? "; …" : ""})` : ""}`
+  : value && typeof value === "object" ? Object.entries(value).map(([name, one]) => `${name}: ${named(one)}`).join(", ")
+  : String(value ?? "");
+
+const LARGE = 20_000;
+const parsed = (text: string): unknown => {
+  if (text.length > LARGE || !/^\s*[[{]/.test(text)) return text;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+};
 
 const pictured = (block: Record<string, unknown>) => `[image ${string(block.url) || string(block.upload_id).slice(0, 8)} ${string(block.media_type)}]`;
 
 /** The words of an event alone. */
 export const wordsOf = ({ content }: Event) =>
-  typeof content === "string" ? content : content.map((block) => (block.type === "image" ? pictured(block) : string(block.text) || `[${inWords(block.type)}]`)).join("\n");
+  typeof content === "string" ? content : content.map((block) => (block.type === "image" ? pictured(block) : string(block.text) || `[${named(block.type)}]`)).join("\n");
 
 export const speaker = (event: Event) =>
   event.event_type === "user_message" ? (event.name ?? event.participant ?? "user") : event.event_type === "assistant_response" ? (event.name ?? "assistant") : event.event_type === "neutral" ? "the program" : "";
@@ -28,10 +41,10 @@ export function sentence(event: Event): string {
   switch (event.event_type) {
     case "tool_call": {
       const with_ = named(args);
-      return `${words ? `${words} · ` : ""}called ${inWords(name)}${with_ && ` with ${with_}`}`;
+      return `${words ? `${words} · ` : ""}called ${named(name)}${with_ && ` with ${with_}`}`;
     }
     case "tool_result":
-      return `${inWords(name)} ${is_error ? "failed" : "answered"}: ${words}`;
+      return `${named(name)} ${is_error ? "failed" : "answered"}: ${named(parsed(words))}`;
     case "task_boundary":
       return `${kind === "topic" ? "Another topic" : "A task is done"}: ${words}`;
     default:
@@ -43,14 +56,15 @@ export function sentence(event: Event): string {
 export function Said({ event }: { event: Event }) {
   const whole = sentence(event);
   const who = speaker(event);
-  const folded = event.event_type === "tool_result" && whole.length > LONG;
+  const words = event.event_type === "tool_result" ? wordsOf(event) : "";
+  const json = parsed(words);
   return (
     <div class="said">
       {who && <b><Text value={who} most={80} /> </b>}
-      {folded ? (
+      {words.length > LONG || json !== words ? (
         <details>
           <summary><Text value={whole} most={120} brief /></summary>
-          <pre><Text value={wordsOf(event)} /></pre>
+          <pre><Text value={json === words ? words : JSON.stringify(json, null, 2)} /></pre>
         </details>
       ) : (
         <Text value={whole} />

@@ -130,7 +130,7 @@ function Row({ event, head, made }: { event: Event; head: Head | undefined; made
     <a class={`row ${who ? "" : "tool dim"}`} href={href(place.value.path, { ...place.value.query, seq: event.seq })} tabIndex={-1}>
       <div class={event.retracted ? "line taken" : "line"}>
         <span class="number dim">#{event.seq}</span>
-        {who && <b><Text value={who} most={40} /></b>}
+        {who && <b><Text value={who} most={40} brief /></b>}
         <Text value={sentence(event).slice(0, 400)} brief />
       </div>
       <div class="line dim">
@@ -141,7 +141,7 @@ function Row({ event, head, made }: { event: Event; head: Head | undefined; made
         {event.pruned && <Badge>shortened in prompts</Badge>}
         {event.seq === head?.observed_seq && <Badge kind="good">read up to here</Badge>}
         {unread && !event.retracted && <Badge>not read yet</Badge>}
-        {kept && <Text value={`→ ${kept.text}`} most={200} brief />}
+        {kept && <span class={kept.status === "superseded" ? "made taken" : "made"}><Text value={`→ ${kept.text}`} most={200} brief /></span>}
         {made.length > 1 && <span>+{made.length - 1}</span>}
       </div>
     </a>
