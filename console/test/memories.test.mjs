@@ -5,7 +5,7 @@ import { browser, loaded, open, page, server } from "./scene.mjs";
 
 const PATIENCE = { timeout: 30_000 };
 const opened = async (t) => {
-  const served = await server(t, ["--test-controls"]);
+  const served = await server(t);
   const shown = await page(await browser(t));
   shown.setDefaultTimeout(PATIENCE.timeout);
   return { served, shown };

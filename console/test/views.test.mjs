@@ -7,6 +7,10 @@ import { A, seed, SESSION } from "./seed.mjs";
 const VIEWS = {
   "who to look at": () => "/memories",
   memories: () => `/memories?user=${A}`,
+  "a memory": ({ town2 }) => `/memory/${town2}?user=${A}`,
+  "a conversation": () => `/conversation?user=${A}&session=${SESSION}`,
+  "an event": () => `/conversation?user=${A}&session=${SESSION}&seq=1`,
+  inbox: () => `/inbox?user=${A}`,
 };
 
 const SIZES = { light: {}, dark: { colorScheme: "dark" }, phone: { width: 360, height: 740 } };
