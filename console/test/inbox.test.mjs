@@ -1,13 +1,10 @@
 /* What waits is decided by a person, once: who comes second is told so, and keeps what was typed. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { browser, looks, open, page, server } from "./scene.mjs";
 
-let served, opened;
-before(async () => {
-  served = await server({ after });
-  opened = await browser({ after });
-});
+const served = await server({ after });
+const opened = await browser({ after });
 const waiting = (user, text) => served.api("POST", `/users/${user}/memories`, { kind: "fact", category: "PREFERENCE", by: "assistant", text });
 const read = (user, id) => served.api("GET", `/users/${user}/memories/${id}`);
 const shownTo = async (user) => {

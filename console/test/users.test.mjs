@@ -10,7 +10,7 @@ test("a token of one user shows nothing of another", async (t) => {
   const { api } = served;
   const said = (words) => [{ event_type: "user_message", content: words }, { event_type: "assistant_response", content: "I see." }];
   const { id } = await api("POST", "/users/bob/memories", { kind: "note", text: SECRET });
-  const waits = await api("POST", "/users/bob/memories", { kind: "fact", category: "PLACE", by: "assistant", text: `${SECRET} At home.` });
+  const waits = await api("POST", "/users/bob/memories", { kind: "fact", category: "PLACE", by: "assistant", text: "Bob keeps bees at home." });
   await api("POST", "/users/bob/sessions", { session_id: "bees", title: SECRET });
   await api("POST", "/users/bob/sessions/bees/events", { events: said(SECRET) });
   await api("GET", "/users/bob/pack?session_id=bees");
