@@ -1,15 +1,12 @@
 /* What holds for the page as a whole: the token, where requests go, a service that is away, text that is hostile. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { axe, browser, loaded, looks, open, page, server } from "./scene.mjs";
 import { A, B, BIDI, LONG, MARKUP, seed, SECRET_OF_B } from "./seed.mjs";
 
-let served, opened;
-before(async () => {
-  served = await server({ after });
-  await seed(served);
-  opened = await browser({ after });
-});
+const served = await server({ after });
+const opened = await browser({ after });
+await seed(served);
 
 const text = (shown) => shown.evaluate(() => document.body.innerText);
 
@@ -27,7 +24,7 @@ test("the token leaves the address and is kept in no storage", async () => {
 
 test("without a token it asks for one, and says why a wrong one is none", async () => {
   const shown = await page(opened);
-  await shown.goto(`${served.url}/console#/memories?user=${A}`);
+  await shown.goto(`${served.url}/console#/memories?user=${A}&q=porto`);
   await shown.getByLabel("Token").fill("nonsense");
   await shown.getByRole("button", { name: "Go on" }).click();
   await shown.getByText("neither an access token nor an API key").waitFor();
@@ -75,7 +72,7 @@ test("a token that ends while somebody types loses nothing, and the request goes
     await shown.getByLabel("Kind").selectOption("fact");
     const dialog = shown.getByRole("dialog", { name: "A new token, please" });
     await dialog.waitFor();
-    await dialog.getByText("expired").waitFor();
+    await dialog.getByText("was good until").waitFor();
     assert.deepEqual(await axe(shown), []);
     await dialog.getByLabel("Token").fill(await served.token(B));
     await dialog.getByRole("button", { name: "Go on" }).click();
