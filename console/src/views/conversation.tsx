@@ -179,16 +179,7 @@ function About({ head, reload }: { head: Head; reload: () => void }) {
   );
 }
 
-type Line = { text?: string; seq_from?: number; seq_to?: number };
-type Dry = {
-  observed_seq: number;
-  observations: Line[];
-  facts: (Line & { decision: string; reason: string; id?: string; supersedes?: string[] })[];
-  superseded: string[];
-  tokens: number;
-  complete: boolean;
-  reason?: string;
-};
+type Dry = Schema["DryRunOut"];
 
 /** What a pass would write now, and has not. */
 function Ahead({ dry, onClose }: { dry: Dry; onClose: () => void }) {

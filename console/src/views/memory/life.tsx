@@ -13,7 +13,7 @@ import { ForgetOne } from "./forget.tsx";
 import { BY, Marks, type Memory } from "./words.tsx";
 import "./memory.css";
 
-type Trace = Schema["TraceView"] & { packs?: { session_id: string; pack_version: number }[]; more_packs?: boolean };
+type Trace = Schema["TraceView"];
 const MOST_SHOWN = 20;
 
 export function OneMemory() {
@@ -174,7 +174,7 @@ function Readers({ trace }: { trace: Trace }) {
   const { packs, surfaced } = trace;
   return (
     <div class="two">
-      {packs && <section>
+      <section>
         <h3>Packs that carry it</h3>
         {packs.length === 0 && <p class="dim">No frozen pack holds it.</p>}
         <ul>
@@ -183,7 +183,7 @@ function Readers({ trace }: { trace: Trace }) {
           ))}
         </ul>
         {trace.more_packs && <p class="dim">and perhaps more: these are the newest.</p>}
-      </section>}
+      </section>
       <section>
         <h3>Recalls that answered with it</h3>
         <p class="dim">{trace.summary}</p>
