@@ -28,10 +28,8 @@ test("a token of one user shows nothing of another", async (t) => {
   });
   const addresses = ["/memories", `/memory/${id}`, `/memory/${waits.id}`, "/conversation?session=bees", "/conversation?session=bees&seq=1", "/inbox", `/recall/${recall_id}`, "/recall", "/packs?session=bees&version=1", "/work", "/money"];
   for (const address of addresses) {
-    for (const user of ["", "bob"]) {
-      await open(shown, served, token, user ? `${address}${address.includes("?") ? "&" : "?"}user=${encodeURIComponent(user)}` : address);
-      assert.ok(!(await shown.locator("body").innerText()).includes("keeps bees"), `${address} as ${user}`);
-    }
+    await open(shown, served, token, `${address}${address.includes("?") ? "&" : "?"}user=bob`);
+    assert.ok(!(await shown.locator("body").innerText()).includes("keeps bees"), address);
   }
   await open(shown, served, token, "/memories?user=bob");
   await shown.getByText("Ann keeps cats.").waitFor();
