@@ -201,7 +201,7 @@ function Ahead({ dry, onClose }: { dry: Dry; onClose: () => void }) {
         ))}
       </ul>
       <p class="dim">
-        {nothing ? `Everything up to #${dry.observed_seq} was read.` : <>Read up to #{dry.observed_seq}, <Tokens count={dry.tokens} /></>}
+        {nothing ? `There is nothing new up to #${dry.observed_seq}.` : <>Read up to #{dry.observed_seq}, <Tokens count={dry.tokens} /></>}
         {!dry.complete && <> · not all was looked at: <Text value={dry.reason ?? ""} /></>}
       </p>
     </section>

@@ -179,7 +179,7 @@ function Readers({ trace }: { trace: Trace }) {
         {packs.length === 0 && <p class="dim">No frozen pack holds it.</p>}
         <ul>
           {packs.slice(0, 50).map(({ session_id: session, pack_version: version }) => (
-            <li><a href={href(["packs"], { session, version })}>version {version} of <Text value={session} most={60} /></a></li>
+            <li><a href={href(["packs", String(version)], { session })}>version {version} of <Text value={session} most={60} /></a></li>
           ))}
         </ul>
         {trace.more_packs && <p class="dim">and perhaps more: these are the newest.</p>}
