@@ -124,7 +124,8 @@ function shown(event: Event, only: string, bySeq: BySeq) {
 
 function Row({ event, head, made }: { event: Event; head: Head | undefined; made: Made[] }) {
   const who = speaker(event);
-  const kept = made.find((one) => one.status !== "superseded") ?? made[0];
+  const there = made.filter((one) => one.status !== "superseded");
+  const kept = there.find((one) => one.kind === "fact") ?? there[0] ?? made[0];
   const unread = head && event.seq > head.observed_seq;
   return (
     <a class={`row ${who ? "" : "tool dim"}`} href={href(place.value.path, { ...place.value.query, seq: event.seq })} tabIndex={-1}>
