@@ -43,7 +43,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run console console-test console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
+.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
 
 run: .venv/run.stamp encoder console-for-run
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -322,6 +322,10 @@ console: console/node_modules/.stamp
 # In a browser: CHROMIUM, or the first of chromium, chromium-browser and google-chrome in /usr/bin.
 console-test: .venv/dev.stamp
 	@$(BIN)/python -m pytest tests/console $(ARGS)
+
+# First paint, and frames over 50 ms in long lists, on this machine.
+console-bench: console/dist/index.html
+	@cd console && node bench/scroll.mjs
 
 # The service runs without it: then the page says what builds it.
 console-for-run:

@@ -1,6 +1,6 @@
 /** A long list of which only the rows in sight are in the page: each has the same height, in pixels. */
-import type { ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { ComponentChildren, VNode } from "preact";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 
 type Given<T> = {
   rows: T[];
@@ -24,19 +24,27 @@ export function Window<T>({ rows, height, label, id, render, onOpen, total, onEn
   const toFocus = useRef(-1);
   const last = rows.length - 1;
 
+  // The height is read when it changes, not at every step of a scroll, which would have the page laid out each time.
+  const boxHeight = useRef(0);
   const measure = () => {
-    const { scrollTop = 0, clientHeight = 0 } = box.current ?? {};
+    const { scrollTop = 0 } = box.current ?? {};
     const from = Math.max(0, Math.floor(scrollTop / height) - BEYOND);
-    const to = Math.ceil((scrollTop + clientHeight) / height) + BEYOND;
+    const to = Math.ceil((scrollTop + boxHeight.current) / height) + BEYOND;
     if (from !== seen.from || to !== seen.to) see({ from, to });
     if (onEnd && to > last) onEnd();
   };
-  useLayoutEffect(measure, [rows.length, height]);
+  const latest = useRef(measure);
+  latest.current = measure;
   useLayoutEffect(() => {
-    const resized = new ResizeObserver(measure);
-    if (box.current) resized.observe(box.current);
-    return () => resized.disconnect();
-  });
+    const resized = () => {
+      boxHeight.current = box.current?.clientHeight ?? 0;
+      latest.current();
+    };
+    resized();
+    const observer = new ResizeObserver(resized);
+    if (box.current) observer.observe(box.current);
+    return () => observer.disconnect();
+  }, [rows.length, height]);
   useLayoutEffect(() => {
     if (toFocus.current < 0) return;
     box.current?.querySelector<HTMLElement>(`[aria-rowindex="${toFocus.current + 1}"]`)?.focus({ preventScroll: true });
@@ -48,20 +56,28 @@ export function Window<T>({ rows, height, label, id, render, onOpen, total, onEn
     const { current } = box;
     if (!current) return;
     if (to * height < current.scrollTop) current.scrollTop = to * height;
-    else if ((to + 1) * height > current.scrollTop + current.clientHeight) current.scrollTop = (to + 1) * height - current.clientHeight;
+    else if ((to + 1) * height > current.scrollTop + boxHeight.current) current.scrollTop = (to + 1) * height - boxHeight.current;
     toFocus.current = to;
     activate(to);
     measure();
   };
   const onKeyDown = (event: KeyboardEvent) => {
     if ((event.target as HTMLElement).getAttribute("role") !== "row") return;
-    const page = Math.max(1, Math.floor((box.current?.clientHeight ?? 0) / height) - 1);
+    const page = Math.max(1, Math.floor(boxHeight.current / height) - 1);
     const moves: Record<string, number> = { ArrowDown: active + 1, ArrowUp: active - 1, PageDown: active + page, PageUp: active - page, Home: 0, End: last };
     const row = rows[active];
     if (event.key === "Enter" && row && onOpen) onOpen(row);
     else if (event.key in moves) moveTo(moves[event.key] ?? 0);
     else return;
     event.preventDefault();
+  };
+
+  // A row that was in sight before is the same element again: Preact does not look into it.
+  const made = useMemo(() => new Map<T, VNode>(), [rows, render]);
+  const cell = (row: T, index: number) => {
+    const there = made.get(row) ?? <div role="gridcell">{render(row, index)}</div>;
+    made.set(row, there);
+    return there;
   };
 
   const at = Math.min(active, last);
@@ -81,7 +97,7 @@ export function Window<T>({ rows, height, label, id, render, onOpen, total, onEn
             style={{ height: `${height}px`, transform: `translateY(${index * height}px)` }}
             onFocus={() => index !== active && activate(index)}
           >
-            <div role="gridcell">{render(row, index)}</div>
+            {cell(row, index)}
           </div>
         ))}
       </div>
