@@ -4,7 +4,10 @@ import { Prompt } from "./views/prompt/prompt.tsx";
 import { Recalls } from "./views/recall/recalls.tsx";
 import { Chat } from "./views/chat/chat.tsx";
 import { Packs } from "./views/packs.tsx";
+import { Conversation } from "./views/conversation.tsx";
 import { Memories } from "./views/memories.tsx";
+import { Inbox } from "./views/inbox.tsx";
+import { OneMemory } from "./views/memory/life.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -29,8 +32,11 @@ export const routes: Route[] = [
 
   // What is remembered.
   { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },
+  { path: "memory", name: "One memory", of: "user", scopes: ["records"], View: OneMemory, under: "memories" },
+  { path: "conversation", name: "Conversation", of: "session", scopes: ["chat"], View: Conversation },
 
   // What it costs, and what is at work.
 
   // What one may do with all of it.
+  { path: "inbox", name: "Inbox", of: "user", scopes: ["records"], View: Inbox },
 ];

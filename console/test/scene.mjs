@@ -47,7 +47,7 @@ export async function server(t) {
   }
   async function api(method, path, body, headers = {}) {
     const init = { method, headers: { Authorization: `Bearer ${made.key}`, ...headers } };
-    if (body !== undefined) init.body = JSON.stringify(body);
+    if (body !== undefined) init.body = typeof body === "string" ? body : JSON.stringify(body);
     const answer = await fetch(`${made.url}/v1${path}`, init);
     const text = await answer.text();
     assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);

@@ -12,6 +12,10 @@ const VIEWS = {
   packs: (_, session) => `/packs?user=${A}&session=${session}`,
   chat: (_, session) => `/chat?user=${A}&session=${session}`,
   memories: () => `/memories?user=${A}`,
+  "a memory": ({ town2 }) => `/memory/${town2}?user=${A}`,
+  "a conversation": () => `/conversation?user=${A}&session=${SESSION}`,
+  "an event": () => `/conversation?user=${A}&session=${SESSION}&seq=1`,
+  inbox: () => `/inbox?user=${A}`,
 };
 
 const SIZES = { light: {}, dark: { colorScheme: "dark" }, phone: { width: 360, height: 740 } };

@@ -15,7 +15,7 @@ from neve.http.schemas.memories.kept import CREATE_MEMORY, EVOLVE_MEMORY, Evolve
 from neve.http.schemas.memories.traces import TRACE_MEMORY, TraceView
 from neve.usecases.ask.memories.list_memories import get_memory, list_memories
 from neve.usecases.ask.memories.trace_memory import trace_memory
-from neve.usecases.tell.memories.delete_memory import delete_memory
+from neve.usecases.tell.memories.delete_memory import delete_memory, foresee_deletion
 from neve.usecases.tell.memories.evolve_memory import evolve_memory
 from neve.usecases.tell.memories.mark_used import mark_used
 
@@ -57,4 +57,6 @@ def evolve(call: Call[Nothing, EvolveMemoryBody]) -> Answer:
 @router.on(m.DELETE_MEMORY)
 def delete(call: Call[m.DeleteQuery, Nothing]) -> Answer:
     user, memory_id, rev, also = call.user, call.ids["memory_id"], call.if_match, call.query.options()
+    if call.query.dry_run:
+        return Answer(body=m.DeletedView.of(foresee_deletion(user, memory_id, rev, **also), dry_run=True))
     return once(call, lambda: Answer(body=m.DeletedView.of(delete_memory(user, memory_id, rev, **also))))

@@ -302,7 +302,9 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
     "createToken": lambda p: {"body": {"scopes": p.one_of(["chat"], ["records", "admin"])}},
     "createUserToken": lambda p: {"body": {"scopes": p.one_of(["self"], ["chat", "records"])}},
     "reflect": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")}, {"dry_run": True})},
-    "deleteMemory": lambda p: {"query": p.one_of({}, {"purge_packs": "true"}, {"cascade": "true"})},
+    "deleteMemory": lambda p: {
+        "query": p.one_of({}, {"purge_packs": "true"}, {"cascade": "true"}, {"dry_run": "true"})
+    },
     "eraseUser": lambda p: {"query": p.one_of({}, {"close": "true"})},
     "drainEmbeddings": lambda p: {"body": p.one_of({}, {"user_id": p.id("user_id")})},
     "writePolicy": lambda p: {"body": {"recall_limit": 20 + p.who.tenant, "write_tools": "on"}},

@@ -575,7 +575,10 @@ class DeletedDocumentsView(TypedDict):
 
 
 class DeletedView(TypedDict):
+    """With `dry_run`, what a deletion would answer now: nothing is gone."""
+
     id: str
+    dry_run: NotRequired[Literal[True]]
     in_packs: list[PackVersionRef]
     """Frozen pack versions that still hold the text."""
     derived: list[str]

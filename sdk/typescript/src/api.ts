@@ -1845,6 +1845,7 @@ export interface components {
             /** @description Whether documents are left below the prefix: call again. */
             more: boolean;
         };
+        /** @description With `dry_run`, what a deletion would answer now: nothing is gone. */
         DeletedView: {
             /** @description Where else what it said may still stand: at most 50 places, the log first. */
             also_in: components["schemas"]["CopyView"][];
@@ -1854,6 +1855,8 @@ export interface components {
             deleted_derived: string[];
             /** @description Reflections and copies that were made from it and are still there. */
             derived: string[];
+            /** @constant */
+            dry_run?: true;
             id: string;
             /** @description Frozen pack versions that still hold the text. */
             in_packs: components["schemas"]["PackVersionRef"][];
@@ -6967,6 +6970,8 @@ export interface operations {
             query?: {
                 /** @description Delete the reflections that were made of it, too. */
                 cascade?: boolean;
+                /** @description Answer what would go and where else it stands; delete nothing. */
+                dry_run?: boolean;
                 /** @description Take the frozen pack versions that hold it away, too; the next read rebuilds them. */
                 purge_packs?: boolean;
             };
@@ -6984,7 +6989,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Deleted; where its words may still stand. */
+            /** @description Deleted, or what would be; where its words may still stand. */
             200: {
                 headers: {
                     "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];

@@ -23,7 +23,7 @@ from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.tell.memories import delete_memory as deleting
 from neve.usecases.tell.memories.copies.derived_memories import derived_memories
 from neve.usecases.tell.memories.create_memory import NewMemory, create_memory
-from neve.usecases.tell.memories.delete_memory import Deleted, delete_memory
+from neve.usecases.tell.memories.delete_memory import Deleted, delete_memory, foresee_deletion
 from tests.unit.world import World
 
 
@@ -85,6 +85,21 @@ def test_a_cascade_takes_them_along(world: World) -> None:
     assert (deleted.derived, deleted.deleted_derived) == ([], ids([first, second]))
     found = world.table.get_many([world.tenant.keys.of_user("ann").memory(m.id) for m in (gone, first, second)])
     assert found == {}
+
+
+@pytest.mark.parametrize("cascade", [False, True])
+@pytest.mark.parametrize("purge_packs", [False, True])
+def test_what_is_foreseen_is_what_a_deletion_answers(world: World, cascade: bool, purge_packs: bool) -> None:
+    gone, other = remember(world, "the secret"), remember(world, "likes tea")
+    remember(world, "The secret")
+    build_pack(world.user("ann").of_session("s1"), "initial")
+    condensed(world, "condensed secret", of=(gone, other))
+    foreseen = foresee_deletion(world.user("ann"), gone.id, None, cascade=cascade, purge_packs=purge_packs)
+    assert world.table.get(world.tenant.keys.of_user("ann").memory(gone.id)), "it is still there"
+    assert foreseen == delete_memory(world.user("ann"), gone.id, None, cascade=cascade, purge_packs=purge_packs)
+    assert foreseen.also_in
+    assert foreseen.also_in.copies
+    assert foreseen.purged_packs if purge_packs else foreseen.in_packs
 
 
 def test_a_cascade_takes_what_was_made_while_it_looked(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

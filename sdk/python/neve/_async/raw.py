@@ -637,6 +637,7 @@ class AsyncRaw(AsyncOperations):
         *,
         purge_packs: bool | None = None,
         cascade: bool | None = None,
+        dry_run: bool | None = None,
         idempotency_key: str | None = None,
         if_match: str | None = None,
         timeout: float | None = None,
@@ -646,7 +647,7 @@ class AsyncRaw(AsyncOperations):
             Call(
                 "DELETE",
                 path_of("users", user_id, "memories", memory_id),
-                query=self._given({"purge_packs": purge_packs, "cascade": cascade}),
+                query=self._given({"purge_packs": purge_packs, "cascade": cascade, "dry_run": dry_run}),
                 headers=self._given({"Idempotency-Key": idempotency_key, "If-Match": if_match}),
                 span="delete_memory",
             ),

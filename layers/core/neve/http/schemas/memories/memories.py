@@ -170,6 +170,7 @@ class DeleteQuery(Parameters):
         default=False, description="Take the frozen pack versions that hold it away, too; the next read rebuilds them."
     )
     cascade: bool = Field(default=False, description="Delete the reflections that were made of it, too.")
+    dry_run: bool = Field(default=False, description="Answer what would go and where else it stands; delete nothing.")
 
     def options(self) -> dict[str, bool]:
         return {"purge_packs": self.purge_packs, "cascade": self.cascade}
@@ -229,7 +230,10 @@ class ChangedView(MemoryView):
 
 
 class DeletedView(View):
+    """With `dry_run`, what a deletion would answer now: nothing is gone."""
+
     id: str
+    dry_run: Literal[True] | None = None
     in_packs: list[PackVersionRef] = Field(description="Frozen pack versions that still hold the text.")
     derived: list[str] = Field(description="Reflections and copies that were made from it and are still there.")
     purged_packs: list[PackVersionRef] = Field(description="Pack versions that held it and went with it.")
@@ -244,9 +248,10 @@ class DeletedView(View):
     also_in_complete: bool = Field(description="Whether everything was looked at, and everything found is named.")
 
     @classmethod
-    def of(cls, deleted: Deleted) -> Self:
+    def of(cls, deleted: Deleted, *, dry_run: bool = False) -> Self:
         return super().of(
             deleted,
+            dry_run=dry_run or None,
             in_packs=_versions(deleted.in_packs),
             purged_packs=_versions(deleted.purged_packs),
             also_in=[CopyView.of(copy) for copy in deleted.also_in.copies] if deleted.also_in else [],
@@ -292,7 +297,7 @@ DELETE_MEMORY = Operation(
     **route("DELETE", MEMORIES + "/{memory_id}", "deleteMemory", "memories", "records"),
     summary="Delete one memory for good.",
     query=DeleteQuery,
-    responses={200: Response("Deleted; where its words may still stand.", DeletedView)},
+    responses={200: Response("Deleted, or what would be; where its words may still stand.", DeletedView)},
     codes=("memory_not_found", *USER_WRITE),
     if_match=True,
     idempotent=True,

@@ -91,6 +91,30 @@ def delete_memory(
     )
 
 
+def foresee_deletion(
+    scope: UserScope,
+    memory_id: str,
+    if_match: Collection[int] | None,
+    *,
+    purge_packs: bool = False,
+    cascade: bool = False,
+) -> Deleted:
+    """Find what ``delete_memory`` would answer as things are now, and write nothing. Raises memory_not_found,
+    precondition_failed, erasing, user_closed."""
+    _, memory = memory_to_change(scope, memory_id, if_match)
+    made = [row.id for row in derived_memories(scope, memory)]
+    packs = _find_or_purge_packs(scope, memory_id, made if cascade else [], purge=False)
+    return Deleted(
+        memory_id,
+        in_packs=[] if purge_packs else packs.named,
+        derived=[] if cascade else made,
+        purged_packs=packs.named if purge_packs else [],
+        deleted_derived=sorted(made) if cascade else [],
+        also_in=also_in(scope, memory, made),
+        packs_complete=packs.complete,
+    )
+
+
 def delete_listed(scope: UserScope, memory_id: str, rev: int, write_id: str) -> None:
     """Delete the row alone, as ``delete_memory`` does, if it is at ``rev``. Do nothing where a call of the same
     ``write_id`` has deleted it. Raises as ``delete_memory``."""
