@@ -1,6 +1,7 @@
 /** The views, in the order of the navigation. A view that is not in the table is not on the page. */
 import type { ComponentType } from "preact";
 import { Memories } from "./views/memories.tsx";
+import { Costs } from "./views/money.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -23,6 +24,7 @@ export const routes: Route[] = [
   { path: "memories", name: "Memories", of: "user", scopes: ["records"], View: Memories },
 
   // What it costs, and what is at work.
+  { path: "money", name: "Cost", of: "tenant", scopes: ["admin"], View: Costs },
 
   // What one may do with all of it.
 ];
