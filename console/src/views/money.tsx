@@ -3,7 +3,8 @@ import { useSignal } from "@preact/signals";
 import { api, ours, type Schema } from "../api.ts";
 import { ChooseUser } from "../choose.tsx";
 import { useLoad, usePages } from "../load.ts";
-import { Busy, Chart, count, Empty, ErrorNote, Field, Money, money, Text } from "../parts/index.ts";
+import { Busy, Chart, count, Empty, ErrorNote, Field, money, Text } from "../parts/index.ts";
+import { Row, Table } from "../parts/table.tsx";
 import { Tiles } from "../parts/tiles.tsx";
 import { href, place, put, user } from "../place.ts";
 
@@ -32,7 +33,7 @@ export function Costs() {
   const sum = byDay?.map(({ prompt_cache }) => prompt_cache).reduce(plus, NONE);
   return (
     <>
-      <div class="filters">
+      <div class="line">
         <Field label="Time" options={[...RANGES]} value={range} onChange={(value) => put({ days: value })} />
         <p class="line">
           {one ? <><b>Only <Text value={one} most={60} brief /></b><a href={href(["money"], { days, of: "all" })}>everybody</a></> : <><b>Everybody</b><a href={href(["money"], { days, of: user.value ? "" : "one" })}>one user</a></>}
@@ -76,7 +77,7 @@ function Prompts({ sum, days }: { sum: Sums; days: Schema["PromptDayOut"][] }) {
         ]}
       />
       <div class="two">
-        {sum.money && <Chart label="US dollars a day" kind="lines" x={x} format={money} series={[{ name: "paid", values: each((day) => day.money?.cost_usd ?? 0) }, { name: "without a cache", values: each(({ money: of }) => (of ? of.cost_usd + of.saved_usd_no_cache : 0)) }]} />}
+        {sum.money && <Chart label="US dollars a day" x={x} format={money} series={[{ name: "paid", values: each((day) => day.money?.cost_usd ?? 0) }, { name: "saved by the cache", values: each((day) => Math.max(0, day.money?.saved_usd_no_cache ?? 0)) }]} />}
         <Chart label="Tokens of prompts a day" x={x} format={count} series={[{ name: "not cached", values: each((day) => day.tokens.input) }, { name: "written", values: each((day) => day.tokens.cache_write) }, { name: "read", values: each((day) => day.tokens.cache_read) }]} />
       </div>
       {broken.length > 0 && (
@@ -98,44 +99,31 @@ function Models({ usage, ever, policy, health }: { usage: Schema["UsageOut"]; ev
   return (
     <>
       <h2>Models, since the beginning</h2>
-      <div class="wide">
-        <table>
-          <thead><tr><th>Model</th><th>does</th><th>calls</th><th>tokens in</th><th>tokens out</th><th>US dollars</th></tr></thead>
-          <tbody>
-            <tr>
-              <th scope="row"><Text value={chat ?? "your model"} /></th><td>answers your users</td>
-              <Figures of={[ever.reports, prompt(ever.tokens), ever.tokens.output]} /><td class="number">{ever.money ? money(ever.money.cost_usd) : "no price"}</td>
-            </tr>
-            <tr>
-              <th scope="row"><Text value={health.observer} /></th><td>observes and reflects</td>
-              <Figures of={[usage.model_calls, input, output]} />
-              <td class="number">{price ? `about ${money((input * price.input + output * price.output) / 1e6)}` : usage.model_calls ? "no price" : money(0)}</td>
-            </tr>
-            <tr>
-              <th scope="row"><Text value={health.embedder.model} /></th><td>makes vectors, {count(usage.reused_vectors)} reused</td>
-              <Figures of={[usage.embedded_texts]} /><td /><td /><td class="number">{money(0)}</td>
-            </tr>
-          </tbody>
-        </table>
-      </div>
+      <Table label="Models" head={["Model", "does", "calls", "tokens in", "tokens out", "US dollars"]}>
+        <Row name={<Text value={chat ?? "your model"} />}>
+          <td>answers your users</td><Figures of={[ever.reports, prompt(ever.tokens), ever.tokens.output, ever.money ? money(ever.money.cost_usd) : "no price"]} />
+        </Row>
+        <Row name={<Text value={health.observer} />}>
+          <td>observes and reflects</td>
+          <Figures of={[usage.model_calls, input, output, price ? `about ${money((input * price.input + output * price.output) / 1e6)}` : usage.model_calls ? "no price" : money(0)]} />
+        </Row>
+        <Row name={<Text value={health.embedder.model} />}>
+          <td>makes vectors, {count(usage.reused_vectors)} reused</td><Figures of={[usage.embedded_texts, "", "", "runs in the service"]} />
+        </Row>
+      </Table>
       <details>
         <summary>Prices for a million tokens</summary>
-        <div class="wide">
-          <table>
-            <thead><tr><th>Model</th><th>input</th><th>read</th><th>written</th><th>output</th><th>as of</th></tr></thead>
-            <tbody>
-              {Object.entries(table).map(([name, one]) => (
-                <tr><th scope="row"><Text value={name} /></th>{[one.input, one.cache_read, one.cache_write, one.output].map((usd) => <td><Money usd={usd} /></td>)}<td>{one.as_of ? <Text value={one.as_of} /> : "your policy"}</td></tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table label="Prices" head={["Model", "input", "read", "written", "output", "as of"]}>
+          {Object.entries(table).map(([name, one]) => (
+            <Row name={<Text value={name} />}><Figures of={[one.input, one.cache_read, one.cache_write, one.output].map(money)} /><td>{one.as_of ? <Text value={one.as_of} /> : "your policy"}</td></Row>
+          ))}
+        </Table>
       </details>
     </>
   );
 }
 
-const Figures = ({ of }: { of: number[] }) => <>{of.map((one) => <td class="number">{count(one)}</td>)}</>;
+const Figures = ({ of }: { of: (number | string)[] }) => <>{of.map((one) => <td class="number">{typeof one === "number" ? count(one) : one}</td>)}</>;
 
 function Sessions() {
   const { rows, error, reload } = usePages<Schema["SessionOut"]>(ours`/sessions`, "sessions");
@@ -146,22 +134,13 @@ function Sessions() {
       {dearest.length > 0 && (
         <>
           <h2>Dearest conversations</h2>
-          <div class="wide">
-            <table>
-              <thead><tr><th>Conversation</th><th>prompts</th><th>read from the cache</th><th>saved</th><th>US dollars</th></tr></thead>
-              <tbody>
-                {dearest.map((row) => (
-                  <tr>
-                    <th scope="row"><a href={href(["packs"], { session: row.id })}><Text value={row.title ?? row.thread_title ?? row.id} most={80} /></a></th>
-                    <Figures of={[row.usage?.reports ?? 0]} />
-                    <td class="number">{Math.round((row.usage?.hit_rate ?? 0) * 100)} %</td>
-                    <td class="number">{row.usage?.money && money(row.usage.money.saved_usd_no_cache)}</td>
-                    <td class="number">{row.usage?.money ? money(cost(row)) : "no price"}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table label="Conversations" head={["Conversation", "prompts", "read", "saved", "US dollars"]}>
+            {dearest.map((row) => (
+              <Row name={<a href={href(["packs"], { session: row.id })}><Text value={row.title ?? row.thread_title ?? row.id} most={80} brief /></a>}>
+                <Figures of={[row.usage?.reports ?? 0, percent(row.usage?.hit_rate ?? 0, 1), row.usage?.money ? money(row.usage.money.saved_usd_no_cache) : "", row.usage?.money ? money(cost(row)) : "no price"]} />
+              </Row>
+            ))}
+          </Table>
         </>
       )}
     </>
