@@ -7,6 +7,7 @@
 # make openapi writes docs/openapi.json and docs/api.md    make lock    pins the dependencies again
 # make sdk     builds, installs and imports the packages of the SDKs; their sizes and import times
 # make frameworks: the adapters and pages of docs/frameworks with the newest release of each framework
+# make console  builds the page at /console and prints what it weighs        make console-test  drives it in a browser
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make audit   the templates by the rules of parliament and checkov (docs/deploy.md)
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
@@ -42,9 +43,9 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
+.PHONY: run console console-test console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
 
-run: .venv/run.stamp encoder
+run: .venv/run.stamp encoder console-for-run
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
 
 demo: .venv/run.stamp
@@ -88,6 +89,8 @@ lint: .venv/dev.stamp .venv-audit/stamp .venv-sam/stamp .venv-frameworks/stamp
 	@$(BIN)/python -m infra.audit
 	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory sdk/typescript/node_modules/.stamp && cd sdk/typescript && npm run --silent check; \
 	else echo "The TypeScript SDK is NOT checked: there is no Node."; test -z "$$NEVE_REQUIRE_SERVERS"; fi
+	@if command -v npm > /dev/null; then $(MAKE) --no-print-directory console/node_modules/.stamp && cd console && npm run --silent check; \
+	else echo "The console is NOT checked: there is no Node."; test -z "$$NEVE_REQUIRE_SERVERS"; fi
 
 # Offline: nothing is asked of an account, a region only has to be named.
 validate: .venv-sam/stamp
@@ -308,4 +311,28 @@ sdk/typescript/node_modules/.stamp: sdk/typescript/package-lock.json
 	@command -v npm > /dev/null || { echo "The TypeScript SDK needs Node 20 or newer, with npm."; exit 1; }
 	@echo "Installing what builds and tests the TypeScript SDK (once) ..."
 	@cd sdk/typescript && npm ci --silent --ignore-scripts --no-audit --no-fund
+	@touch $@
+
+# --- the console: Node 20 or newer -------------------------------------------------------------------------------
+
+# What it weighs is said, and too much is an error.
+console: console/node_modules/.stamp
+	@cd console && npm run --silent check && node build.mjs
+
+# In a browser: CHROMIUM, or the first of chromium, chromium-browser and google-chrome in /usr/bin.
+console-test: .venv/dev.stamp
+	@$(BIN)/python -m pytest tests/console $(ARGS)
+
+# The service runs without it: then the page says what builds it.
+console-for-run:
+	@if ! command -v npm > /dev/null; then echo "The console is NOT built: that needs Node 20 or newer, with npm."; \
+	else $(MAKE) --no-print-directory console/dist/index.html || echo "Going on without the console."; fi
+
+console/dist/index.html: console/build.mjs console/node_modules/.stamp $(shell find console/src -type f)
+	@cd console && node build.mjs > /dev/null
+
+console/node_modules/.stamp: console/package-lock.json
+	@command -v npm > /dev/null || { echo "The console needs Node 20 or newer, with npm."; exit 1; }
+	@echo "Installing what builds and tests the console (once) ..."
+	@cd console && npm ci --silent --ignore-scripts --no-audit --no-fund
 	@touch $@

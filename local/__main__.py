@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 
 from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
+from local.console.address import console_lines
 from local.datafolder import FOLDERS, DataFolderError
 from local.service import OpenEngines, Service
 from local.stop_signal import StopSignal
@@ -145,6 +146,7 @@ def _say_ready(service: Service, choices: Choices, test_controls: bool) -> None:
     print(f"            ({service.api_key.told})")
     if service.api_key.text is None:
         print("            (another one: make run ARGS=--new-key)")
+    print("\n".join(console_lines(service.console_address())))
     print()
     if test_controls:
         print(f"Test controls are on (/__test/…); the log goes to {service.folder.path / LOG}", flush=True)

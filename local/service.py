@@ -12,6 +12,7 @@ from typing import cast
 
 from local.backend import Choices, EmbeddedPorts
 from local.bootstrap import ready_key
+from local.console.address import console_address
 from local.controls.controls import ControlledPorts, Controls
 from local.controls.routes import TestControls
 from local.datafolder import DataFolderError, open_data_folder
@@ -121,6 +122,10 @@ class Service:
         self._engines.close()
         self.folder.close()
         return finished
+
+    def console_address(self) -> str:
+        """With a token that is good for an hour from now."""
+        return console_address(self._ports, self.url, self.api_key.text)
 
     def _make_points(self) -> Points:
         """By the clock of a test, which does not count what it breaks on purpose."""

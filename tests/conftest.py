@@ -13,6 +13,7 @@ from hypothesis import HealthCheck, settings
 
 from local.api_client import ApiClient
 from tests import in_memory, server_keeper
+from tests.console.browser import NO_BROWSER
 from tests.distribution import Groups, long_first
 from tests.encoder import NO_ENCODER, need_encoder, need_multi, need_reranker
 from tests.frameworks.places import NO_FRAMEWORKS
@@ -31,6 +32,7 @@ LOUD = {
     NO_ENCODER: "tests of the real encoder that were NOT run",
     NO_NODE: "tests of the TypeScript SDK that were NOT run",
     NO_FRAMEWORKS: "tests of adapters that were NOT run",
+    NO_BROWSER: "tests of the console in a browser that were NOT run",
     NO_SUITE: "conformance tests of MCP that were NOT run",
 }
 

@@ -20,7 +20,7 @@ ORDER = (
 )
 """Folders of ``tests``. A folder that is not named comes first. The tests that look for words in all that a service
 keeps come before those that leave much there: each look merges the whole search index, and reads every row."""
-ALONE = ("tests/crash/", "tests/stack/test_servers.py")
+ALONE = ("tests/crash/", "tests/console/", "tests/stack/test_servers.py")
 """Every test starts servers of its own, so none gains by another; those that share theirs are named ``test_they_…``."""
 ONE_PROCESS = ("tests/packaging", "tests/infra")
 """The layers are built, and the template is expanded, once a process."""

@@ -50,7 +50,7 @@ export async function server(t, options = []) {
     return text && JSON.parse(text);
   }
   /** A user's token, or without one the tenant's; all scopes unless told. */
-  async function token(user, scopes = user ? ["chat", "records", "documents", "self"] : ["chat", "records", "documents", "admin"], ttl_s = 3600) {
+  async function token(user, scopes = user ? ["chat", "records", "self"] : ["chat", "records", "admin"], ttl_s = 3600) {
     return (await api("POST", user ? `/users/${encodeURIComponent(user)}/tokens` : "/tokens", { scopes, ttl_s })).token;
   }
   t.after(async () => {

@@ -26,7 +26,7 @@ LIMIT_S = 900
 def need_sdk() -> Path:
     """The folder of the built package. Skips the test that calls it where Node is missing, or fails it where it has to
     be there; fails it where the package cannot be built."""
-    if reason := _missing():
+    if reason := missing():
         if os.environ.get("NEVE_REQUIRE_SERVERS") == "1" or os.environ.get("CI") == "true":
             pytest.fail(f"{NO_NODE}{reason}", pytrace=False)
         pytest.skip(f"{NO_NODE}{reason}")
@@ -54,7 +54,8 @@ def run(
 
 
 @cache
-def _missing() -> str | None:
+def missing() -> str | None:
+    """Say why Node cannot be used here; None: it can."""
     for program in ("node", "npm"):
         if shutil.which(program) is None:
             return f"there is no {program}; Node {OLDEST} or newer has it"
@@ -92,6 +93,6 @@ def built(folder: Path, build: Callable[[], subprocess.CompletedProcess[str]], *
 
 def _files(folder: Path) -> bytes:
     """What a build is made of, what it has made, and when."""
-    patterns = ("dist/*", "*/dist/*", "src/*", "*/src/*", "*.mjs", "*.json", "node_modules/.stamp")
+    patterns = ("dist/*", "*/dist/*", "src/*", "src/*/*", "*/src/*", "*.mjs", "*.json", "node_modules/.stamp")
     files = [f"{file} {file.stat().st_mtime_ns}" for pattern in patterns for file in folder.glob(pattern)]
     return "\n".join([os.environ.get("NEVE_FRAMEWORKS", ""), *sorted(files)]).encode()

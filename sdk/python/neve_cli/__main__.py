@@ -21,7 +21,7 @@ from neve_cli.ledger import ledger
 from neve_cli.memory import memory
 from neve_cli.pack import pack
 from neve_cli.session import session
-from neve_cli.tenant import key, policy, token, usage
+from neve_cli.tenant import console, key, policy, token, usage
 from neve_cli.whole_user import erase, export, stats
 from neve_mcp.command import mcp
 
@@ -57,7 +57,7 @@ def cli(click_context: click.Context, /, **given: object) -> None:
 
 for command in (memory, document, inbox, pack, session, ledger, job, stats, import_, export, erase, policy):
     cli.add_command(command)
-for command in (key, token, usage, mcp):
+for command in (key, token, console, usage, mcp):
     cli.add_command(command)
 
 

@@ -1,9 +1,10 @@
-"""``neve policy``, ``neve key``, ``neve token``, ``neve usage``: the tenant's own, for which a key needs the scope
-admin."""
+"""``neve policy``, ``neve key``, ``neve token``, ``neve console``, ``neve usage``: the tenant's own, for which a key
+needs the scope admin."""
 
 from __future__ import annotations
 
 import json
+import webbrowser
 from typing import Any
 
 import click
@@ -106,6 +107,29 @@ def token(context: Context, /, user: str | None, console: bool, scopes: str, ttl
         return
     click.echo(made.text("token"))
     output.note(f"Good until {made.text('expires_at')} for {'the tenant' if console else whose}: {', '.join(wanted)}.")
+
+
+@click.command()
+@click.argument("user", type=NAME_ID, required=False)
+@click.option("--scopes", help="What it may do, by commas; default: all that its views take.")
+@click.option("--ttl", "ttl_s", type=click.IntRange(60, 3600), default=3600, show_default=True, help="Seconds.")
+@click.option("--open", "opened", is_flag=True, help="In the browser, too.")
+@pass_context
+def console(context: Context, /, user: str | None, scopes: str | None, ttl_s: int, opened: bool) -> None:
+    """The address of the console, with a token of USER, or of --user, in it; without one it opens every user's memory.
+    Needs the scope admin, or tokens for a user."""
+    whose = user or context.user
+    wanted = scopes or ("chat,records,self" if whose else "chat,records,admin")
+    body = {"scopes": [one.strip() for one in wanted.split(",")], "ttl_s": ttl_s, "label": "console"}
+    made = context.tenant_api.of_tenant("POST", path_of("users", whose, "tokens") if whose else "/tokens", body)
+    address = f"{context.url.rstrip('/')}/console/#token={made.text('token')}"
+    if context.as_json:
+        output.fields(type(made)({"address": address, "expires_at": made.text("expires_at")}), [], as_json=True)
+    else:
+        click.echo(address)
+        output.note(f"Good until {made.text('expires_at')} for {whose or 'the tenant'}: {', '.join(body['scopes'])}.")
+    if opened and not webbrowser.open(address):
+        raise click.ClickException("no browser could be opened: open the address yourself")
 
 
 @click.command()

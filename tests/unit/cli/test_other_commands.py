@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import jwt
@@ -210,6 +211,34 @@ def test_a_token_is_printed_alone_for_a_shell_to_take(
     assert run([*command, "token", "ada", "--scopes", "chat", "--ttl", "30"], InProcess.of_all()) == 64
     assert run([*command, "token", "ada", "--scopes", "root"], InProcess.of_all()) == 1
     assert "scopes[0]" in capsys.readouterr().err
+
+
+def test_the_consoles_address_is_printed_alone_with_its_token_behind_the_hash(
+    world: RecallWorld, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("NEVE_USER", raising=False)
+    command = ["--url", BASE_URL + "/", "--key", "nv_x"]
+
+    def claims(printed: str) -> dict[str, Any]:
+        page, token = printed.split("#token=")
+        assert page == f"{BASE_URL}/console/"
+        read: dict[str, Any] = jwt.decode(token, options={"verify_signature": False})
+        return read
+
+    assert run([*command, "console"], InProcess.of_all()) == 0
+    every_user = claims(capsys.readouterr().out.strip())
+    assert ("sub" in every_user, every_user["scopes"]) == (False, "chat records admin")
+    opened: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+    assert run([*command, "console", "Ada L", "--ttl", "60", "--open"], InProcess.of_all()) == 0
+    printed = capsys.readouterr().out.strip()
+    one = claims(printed)
+    assert opened == [printed]
+    assert (one["sub"], one["scopes"], one["exp"] - one["nbf"]) == ("Ada L", "chat records self", 60)
+    assert run([*command, "--json", "console", "--scopes", "admin"], InProcess.of_all()) == 0
+    assert claims(json.loads(capsys.readouterr().out)["address"])["scopes"] == "admin"
+    monkeypatch.setattr("webbrowser.open", lambda _: False)
+    assert run([*command, "console", "--open"], InProcess.of_all()) == 1
 
 
 def test_a_key_whose_text_got_lost_is_said_to_be(

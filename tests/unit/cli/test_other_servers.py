@@ -16,6 +16,7 @@ from tests.unit.cli.in_process import BASE_URL
 
 OPENAPI = Path(__file__).parents[3] / "docs/openapi.json"
 COMMANDS = {
+    "console": [],
     "document list": [],
     "document mv": ["/notes/a", "/notes/b"],
     "document put": ["/notes/a"],
