@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { Memories } from "./views/memories.tsx";
 import { Costs } from "./views/money.tsx";
+import { PolicyView } from "./views/policy.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -27,4 +28,5 @@ export const routes: Route[] = [
   { path: "money", name: "Cost", of: "tenant", scopes: ["admin"], View: Costs },
 
   // What one may do with all of it.
+  { path: "policy", name: "Policy", of: "tenant", scopes: ["admin"], View: PolicyView },
 ];

@@ -36,7 +36,7 @@ export function Costs() {
       <div class="line">
         <Field label="Time" options={[...RANGES]} value={range} onChange={(value) => put({ days: value })} />
         <p class="line">
-          {one ? <><b>Only <Text value={one} most={60} brief /></b><a href={href(["money"], { days, of: "all" })}>everybody</a></> : <><b>Everybody</b><a href={href(["money"], { days, of: user.value ? "" : "one" })}>one user</a></>}
+          {one ? <><b>Only <Text value={one} most={60} /></b><a href={href(["money"], { days, of: "all" })}>everybody</a></> : <><b>Everybody</b><a href={href(["money"], { days, of: user.value ? "" : "one" })}>one user</a></>}
         </p>
       </div>
       <ErrorNote error={read.error} retry={read.reload} />
