@@ -1,8 +1,10 @@
 /** The views, in the order of the navigation. A view that is not in the table is not on the page. */
 import type { ComponentType } from "preact";
+import { Export } from "./views/export/export.tsx";
 import { Memories } from "./views/memories.tsx";
 import { Costs } from "./views/money.tsx";
-import { PolicyView } from "./views/policy.tsx";
+import { PolicyView } from "./views/policy/policy.tsx";
+import { Receipts } from "./views/export/receipt.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -29,4 +31,6 @@ export const routes: Route[] = [
 
   // What one may do with all of it.
   { path: "policy", name: "Policy", of: "tenant", scopes: ["admin"], View: PolicyView },
+  { path: "export", name: "Export and erase", of: "user", scopes: ["self", "admin"], View: Export },
+  { path: "receipt", name: "Receipts", of: "tenant", scopes: ["admin"], View: Receipts },
 ];

@@ -1,7 +1,7 @@
 /** One setting as the API's schema describes it: a number, a text, a choice, or an object of these. */
 import { useSignal } from "@preact/signals";
 import type { Setting } from "settings:policy";
-import { Badge, Field } from "../parts/index.ts";
+import { Badge, Field } from "../../parts/index.ts";
 import "./setting.css";
 
 export type Values = Record<string, unknown>;

@@ -3,10 +3,10 @@ import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import settings from "settings:policy";
-import { ApiError, api, type Schema } from "../api.ts";
-import { useLoad } from "../load.ts";
-import { Act, Busy, Dialog, Diff, Empty, ErrorNote, Field } from "../parts/index.ts";
-import { href } from "../place.ts";
+import { ApiError, api, type Schema } from "../../api.ts";
+import { useLoad } from "../../load.ts";
+import { Act, Busy, Dialog, Diff, Empty, ErrorNote, Field } from "../../parts/index.ts";
+import { href } from "../../place.ts";
 import { type Values, SettingField } from "./setting.tsx";
 
 type Policy = Schema["PolicyOut"];
