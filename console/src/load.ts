@@ -38,21 +38,22 @@ export type Pages<T> = {
 };
 const PAGE = 200;
 
-/** The rows of a list, page after page up to `most`. A reload keeps the old rows until the new ones are there. */
+/** The rows of a list, page after page up to `most`. Other filters and a reload keep the old rows until the new ones are
+ * there: while the service is away, they stay. */
 export function usePages<T>(path: string, field: string, query: Query = {}, most = 20_000): Pages<T> {
   const [state, set] = useState({ rows: [] as T[], error: undefined as ApiError | undefined, loading: true, cursor: "" });
   const [upTo, goOn] = useState(most);
   const [times, again] = useState(0);
   const list = JSON.stringify([path, query]);
-  const run = useRef({ list: "", times: -1 });
+  const run = useRef({ path: "", list: "", times: -1 });
   useEffect(() => {
     const leaving = new AbortController();
-    const anotherList = run.current.list !== list;
-    const goesOn = !anotherList && run.current.times === times;
-    run.current = { list, times };
+    const { current: before } = run;
+    const goesOn = before.list === list && before.times === times;
+    run.current = { path, list, times };
     let rows = goesOn ? state.rows : [];
     let cursor = goesOn ? state.cursor : "";
-    set((before) => ({ ...before, rows: anotherList ? [] : before.rows, error: undefined, loading: true }));
+    set((shown) => ({ ...shown, rows: before.path === path ? shown.rows : [], error: undefined, loading: true }));
     const read = async () => {
       do {
         const asked = { query: { limit: PAGE, ...query, cursor: cursor || undefined }, signal: leaving.signal };
@@ -61,7 +62,8 @@ export function usePages<T>(path: string, field: string, query: Query = {}, most
         rows = rows.concat(page[field] as T[]);
         cursor = (page.next_cursor as string | undefined) ?? "";
         const loading = !!cursor && rows.length < upTo;
-        set((before) => ({ rows: loading ? rows.concat(before.rows.slice(rows.length)) : rows, error: undefined, loading, cursor }));
+        const reloads = before.list === list && loading;
+        set((shown) => ({ rows: reloads ? rows.concat(shown.rows.slice(rows.length)) : rows, error: undefined, loading, cursor }));
       } while (cursor && rows.length < upTo);
     };
     read().catch((error: unknown) => leaving.signal.aborted || set((before) => ({ ...before, error: told(error), loading: false })));

@@ -13,16 +13,17 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const START_MS = 120_000;
 
-/** `python -m local` on a new folder: `api(method, path, body)` with its key, `token(user?)`, `stop()`, `start()` again. */
-export async function server(t, options = []) {
+/** `python -m local` on a new folder: `api(method, path, body)` with its key, `token(user?)`, `stop()`, `start()` again,
+ * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). */
+export async function server(t) {
   const folder = await mkdtemp(join(tmpdir(), "neve-console-"));
   const ready = join(folder, "ready");
   const python = existsSync(join(ROOT, ".venv/bin/python")) ? join(ROOT, ".venv/bin/python") : "python3";
   let child;
-  const made = { url: "", key: "", port: 0, start, stop, api, token };
+  const made = { url: "", key: "", port: 0, start, stop, api, token, control };
   async function start() {
     await rm(ready, { force: true });
-    const args = ["-m", "local", "--port", String(made.port), "--data", join(folder, "data"), "--embedder", "fixture", "--ready-file", ready, ...options];
+    const args = ["-m", "local", "--port", String(made.port), "--data", join(folder, "data"), "--embedder", "fixture", "--ready-file", ready, "--test-controls"];
     const PYTHONPATH = ["layers/core", ".", "sdk/python"].map((one) => join(ROOT, one)).join(":");
     child = spawn(python, args, { cwd: ROOT, env: { ...process.env, PYTHONPATH, ANTHROPIC_API_KEY: "" }, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
@@ -48,6 +49,11 @@ export async function server(t, options = []) {
     const text = await answer.text();
     assert.ok(answer.ok, `${method} ${path}: ${answer.status} ${text}`);
     return text && JSON.parse(text);
+  }
+  async function control(name, body) {
+    const answer = await fetch(`${made.url}/__test/${name}`, { method: "POST", body: JSON.stringify(body) });
+    assert.ok(answer.ok, `${name}: ${await answer.clone().text()}`);
+    return answer.json();
   }
   /** A user's token, or without one the tenant's; all scopes unless told. */
   async function token(user, scopes = user ? ["chat", "records", "self"] : ["chat", "records", "admin"], ttl_s = 3600) {

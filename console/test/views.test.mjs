@@ -1,0 +1,29 @@
+/* Every view, as everybody sees it: light, dark, and on a phone. */
+import { after, before, test } from "node:test";
+import { browser, looks, open, page, server } from "./scene.mjs";
+import { A, seed, SESSION } from "./seed.mjs";
+
+/** A view's address behind the #, by what the scene holds. `ids` is what `seed` returns. */
+const VIEWS = {
+  "who to look at": () => "/memories",
+  memories: () => `/memories?user=${A}`,
+};
+
+const SIZES = { light: {}, dark: { colorScheme: "dark" }, phone: { width: 360, height: 740 } };
+let served, ids, opened;
+before(async () => {
+  served = await server({ after });
+  ids = await seed(served);
+  opened = await browser({ after });
+});
+
+for (const [name, address] of Object.entries(VIEWS)) {
+  for (const [size, how] of Object.entries(SIZES)) {
+    test(`${name}, ${size}`, async () => {
+      const shown = await page(opened, how);
+      await open(shown, served, await served.token(), address(ids, SESSION));
+      await looks(shown, `${name}, ${size}`);
+      await shown.context().close();
+    });
+  }
+}
