@@ -1,15 +1,12 @@
 /* What holds for the page as a whole: the token, where requests go, a service that is away, text that is hostile. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { axe, browser, loaded, looks, open, page, server } from "./scene.mjs";
 import { A, B, BIDI, LONG, MARKUP, seed, SECRET_OF_B } from "./seed.mjs";
 
-let served, opened;
-before(async () => {
-  served = await server({ after });
-  await seed(served);
-  opened = await browser({ after });
-});
+const served = await server({ after });
+const opened = await browser({ after });
+await seed(served);
 
 const text = (shown) => shown.evaluate(() => document.body.innerText);
 

@@ -14,7 +14,8 @@ const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/go
 const START_MS = 120_000;
 
 /** `python -m local` on a new folder: `api(method, path, body)` with its key, `token(user?)`, `stop()`, `start()` again,
- * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). */
+ * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). `t`: of a test, or `{ after }` at
+ * the top of a file, with `await` and outside of `before`, whose end would be taken for the end of it all. */
 export async function server(t) {
   const folder = await mkdtemp(join(tmpdir(), "neve-console-"));
   const ready = join(folder, "ready");

@@ -1,5 +1,5 @@
 /* Every view, as everybody sees it: light, dark, and on a phone. */
-import { after, before, test } from "node:test";
+import { after, test } from "node:test";
 import { browser, looks, open, page, server } from "./scene.mjs";
 import { A, seed, SESSION } from "./seed.mjs";
 
@@ -10,12 +10,9 @@ const VIEWS = {
 };
 
 const SIZES = { light: {}, dark: { colorScheme: "dark" }, phone: { width: 360, height: 740 } };
-let served, ids, opened;
-before(async () => {
-  served = await server({ after });
-  ids = await seed(served);
-  opened = await browser({ after });
-});
+const served = await server({ after });
+const opened = await browser({ after });
+const ids = await seed(served);
 
 for (const [name, address] of Object.entries(VIEWS)) {
   for (const [size, how] of Object.entries(SIZES)) {
