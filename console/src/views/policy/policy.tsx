@@ -101,7 +101,7 @@ function Form({ found, onFound }: { found: Policy; onFound: (policy: Policy) => 
             <div class="settings">
               {here.map((name) => {
                 const setting = settings[name];
-                return setting && <SettingField key={`${name} ${times}`} path={name} setting={setting} value={draft[name]} inForce={found.in_force[name]} errors={errors?.fields ?? []} onChange={(value) => edit((before) => put(before, name, value))} />;
+                return setting && <SettingField key={`${name} ${times}`} path={name} setting={setting} value={draft[name]} inForce={name in found.policy ? setting.default : found.in_force[name]} errors={errors?.fields ?? []} onChange={(value) => edit((before) => put(before, name, value))} />;
               })}
             </div>
           </section>

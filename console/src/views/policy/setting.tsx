@@ -10,6 +10,7 @@ type Given = {
   setting: Setting;
   /** What the tenant set; undefined where the default is in force. */
   value: unknown;
+  /** What counts while the tenant sets nothing; undefined where that is not known before it is saved. */
   inForce: unknown;
   errors: { field: string; message: string }[];
   onChange: (value: unknown) => void;
