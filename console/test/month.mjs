@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 
 export const MIRA = "mira";
-export const ERASED = "tomas";
+const ERASED = "tomas";
 /** The conversation that goes through the month. */
 export const LONG = "studio-plans";
 const DAY_MS = 86_400_000;
@@ -70,6 +70,9 @@ const TALKS = [
     ["And when does the glaze workshop start?", "At two in the afternoon: Tomás moved it from ten."]]],
 ];
 
+/** The days before these nights. */
+const NIGHTS = [15, 6];
+
 const DOCUMENTS = [
   ["/studio/celadon", "# Celadon\n\nFired at 1240 degrees, cooled slowly. Wood ash from the bakery, two sieves.\n\nOn all tea bowls.", "How the studio makes its celadon"],
   ["/studio/people", "# People\n\nMira and Tomás run the studio. Marta comes on Tuesdays and Wednesdays from June on. Rui repairs kilns.", "Who is who in the studio"],
@@ -78,17 +81,14 @@ const QUESTIONS = ["What does her relative in Japan do?", "Does she eat meat?", 
 
 /** Gives the ids of what a page about one thing is opened with. */
 export async function month(served) {
-  const control = async (name, body = {}) => {
-    const answer = await fetch(`${served.url}/__test/${name}`, { method: "POST", body: JSON.stringify(body) });
-    assert.ok(answer.ok, `${name}: ${await answer.text()}`);
-  };
+  const { control } = served;
   const settle = () => control("drain", { timeout_s: 90 });
   const at = (days, hour) => (hour < 0 ? new Date(Date.now() + hour * 3_600_000) : new Date(new Date(Date.now() - days * DAY_MS).setUTCHours(hour, 12, 0, 0)));
   const on = (user) => (method, path, body, headers) => served.api(method, `/users/${user}${path}`, body, headers);
   const mira = on(MIRA);
 
   await control("clock", { now: at(31, 8).toISOString() });
-  await served.api("PATCH", "/policy", { chat_model: MODEL, static_prefix: PREFIX, timezone: "Europe/Lisbon", recall_limit: 6, write_tools: "propose", reflection_min_rows: 5, retention_days: 365 });
+  await served.api("PATCH", "/policy", { chat_model: MODEL, static_prefix: PREFIX, timezone: "Europe/Lisbon", recall_limit: 6, write_tools: "propose", reflection_min_rows: 5, retention_days: 365, compaction_trigger: 900, session_reflection_trigger: 600 });
   const cached = new Map();
   for (const [days, hour, session, title, turns] of TALKS) {
     const began = at(days, hour);
@@ -107,10 +107,11 @@ export async function month(served) {
     await mira("POST", `/sessions/${session}/observe`, { wait: false });
     await settle();
     if (session !== LONG) await mira("POST", `/sessions/${session}/end`, {});
-    // Long enough after its last turn for a night of its own: 03:00 in Lisbon.
-    if (days) await control("clock", { now: at(days - 1, 4).toISOString() });
-    if (days === 26 || days === 9) await mira("POST", `/sessions/${LONG}/compact`, { reason: "manual", wait: true });
-    if (days) for (const worker of ["reflect_planner", "sweep"]) await control("run", { worker });
+    await settle();
+    if (days) await control("clock", { now: at(days - 1, 3).toISOString() });
+    // The tenant was made today and has no nights from before: what a person asks for does the same.
+    if (NIGHTS.includes(days)) await served.api("POST", "/admin/reflect", {});
+    if (days) await control("run", { worker: "sweep" });
     await settle();
   }
   await control("clock", { now: at(1, 12).toISOString() });
@@ -121,12 +122,12 @@ export async function month(served) {
   await settle();
   const recalls = [];
   for (const [n, query] of QUESTIONS.entries()) recalls.push(await mira("POST", "/recall", { query, session_id: "kyoto-trip", mode: n % 2 ? "prompt" : "tool" }));
-  await erased(on(ERASED), served, control, settle);
+  const receipt = await erased(on(ERASED), served, control, settle);
   await mira("POST", "/export", {});
   await served.api("PUT", "/webhooks/crm", { url: "https://hooks.example.com/neve", types: ["memory.written", "erasure.done"] });
   await settle();
-  await control("clock");
-  return { memory: by_hand.id, recall: recalls.find(({ hits }) => hits.length)?.recall_id ?? "" };
+  await control("clock", {});
+  return { receipt, memory: by_hand.id, recall: recalls.find(({ hits }) => hits.length)?.recall_id ?? "" };
 }
 
 /** Somebody else, who is gone at the end: 16 minutes pass between the two looks of an erasure. */
@@ -146,6 +147,7 @@ async function erased(tomas, served, control, settle) {
     await control("run", { worker: "sweep" });
     await settle();
   }
+  return id;
 }
 
 /** What a provider with a cache of five minutes would say of the prompt. */
