@@ -19,11 +19,13 @@ from neve.http.answers.outgoing import bind_outgoing
 from neve.http.router import Answer, Router, fitting
 from neve.http.schemas.erase.users import ERASE_USER, EXPORT_USER
 from neve.http.schemas.jobs import jobs as j
+from neve.http.schemas.jobs.work import READ_WORK, WorkOut
 from neve.http.schemas.reflect.reflections import REFLECT
 from neve.http.schemas.tenants import admin as a
 from neve.usecases.ask.tenants.list_users import list_users
 from neve.usecases.ask.tenants.service_health import service_health
 from neve.usecases.work.background.read_admin_job import read_admin_job
+from neve.usecases.work.background.tenant_work import tenant_work
 
 router = Router("admin", wiring.prepare())
 handler = router.handle
@@ -36,6 +38,7 @@ router.on(a.WRITE_POLICY)(written_policy)
 router.on(a.PATCH_POLICY)(patched_policy)
 router.on(j.DRAIN_EMBEDDINGS)(drain_answer)
 router.on(j.READ_ADMIN_JOB)(lambda call: Answer(body=j.JobOut.of(read_admin_job(call.tenant, call.ids["job_id"]))))
+router.on(READ_WORK)(lambda call: Answer(body=WorkOut.of(tenant_work(call.tenant))))
 router.on(REFLECT)(reflection_answer)
 router.on(ERASE_USER)(erasure_answer)
 router.on(EXPORT_USER)(export_answer)

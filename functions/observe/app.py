@@ -1,10 +1,10 @@
-"""E2 to E5, E18: what was said, asking for memory to be made of it, and what the prompts have cost."""
+"""E2, E4, E5, E18: what was said, asking for memory to be made of it, and what the prompts have cost."""
 
 from __future__ import annotations
 
 from neve import wiring
 from neve.http.answers.events import appended_answer, messages_answer
-from neve.http.answers.job import ended_answer, job_answer, job_once, observation_answer, staged_job
+from neve.http.answers.job import ended_answer, job_answer, job_once, staged_job
 from neve.http.answers.taking_back import bind_taking_back
 from neve.http.answers.uploads import upload_target
 from neve.http.answers.usage import usage_answer
@@ -36,7 +36,6 @@ def read_log(call: Call[e.EventsQuery, Nothing]) -> Answer:
 
 bind_taking_back(router)
 router.on(e.CREATE_UPLOAD)(upload_target)
-router.on(j.OBSERVE)(lambda call: job_once(call, lambda: observation_answer(call.session, call.body.wait)))
 router.on(j.COMPACT)(
     lambda call: job_once(
         call,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from neve import wiring
-from neve.http.answers.recall import context_answer, conversation_answer, recall_answer, tool_answer
+from neve.http.answers.recall import context_answer, conversation_answer, recall_answer, recorded_recall, tool_answer
 from neve.http.answers.tools.forgetting import bind_forgetting
 from neve.http.answers.turn import turn_answer
 from neve.http.operations import Nothing
@@ -16,7 +16,7 @@ from neve.http.schemas.recall import tools as t
 from neve.http.schemas.turn import turn as n
 from neve.usecases.ask.documents.get_document import read_page
 from neve.usecases.ask.recall.recall import recall_and_record
-from neve.usecases.ask.recall.record_recall import get_recall, list_recalls
+from neve.usecases.ask.recall.record_recall import list_recalls
 
 router = Router("recall", wiring.prepare())
 handler = router.handle
@@ -57,4 +57,4 @@ def read(call: Call[Nothing, t.ReadDocumentBody]) -> Answer:
 router.on(r.LIST_RECALLS)(
     lambda call: Answer(body=fitting(call.query, lambda n, at: r.RecallPage.listing(*list_recalls(call.user, n, at))))
 )
-router.on(r.READ_RECALL)(lambda call: Answer(body=r.RecallRecordView.of(get_recall(call.user, call.ids["recall_id"]))))
+router.on(r.READ_RECALL)(recorded_recall)

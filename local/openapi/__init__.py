@@ -10,7 +10,7 @@ from typing import Any
 from neve.http.openapi import describe
 from neve.http.operations import Operation
 
-FUNCTIONS = ("admin", "observe", "pack", "recall", "records")
+FUNCTIONS = ("admin", "compact", "observe", "pack", "recall", "records")
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TARGET = DOCS / "openapi.json"
 RELEASED = DOCS / "openapi.released.json"

@@ -66,7 +66,7 @@ GROUPS: Mapping[str, Group] = {
         "librarian.md#inbox",
         ("listInbox", "approveInboxItem", "rejectInboxItem", "editInboxItem", "supersedeInboxItem"),
     ),
-    "E14": Group("The tenant's jobs", "jobs.md", ("reflect", "drainEmbeddings", "readAdminJob")),
+    "E14": Group("The tenant's jobs", "jobs.md", ("reflect", "drainEmbeddings", "readAdminJob", "readWork")),
     "outgoing": Group(
         "Outgoing events",
         "events.md",

@@ -210,7 +210,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
             ),
         }
     },
-    "observeSession": lambda _: {"body": {}},
+    "observeSession": lambda p: {"body": p.one_of({}, {}, {"dry_run": True})},
     "compactSession": lambda p: {"body": {"reason": p.one_of("tokens", "manual")}},
     "endSession": lambda p: {"body": p.one_of({}, {"outcome": "SUCCESS"})},
     "retractEvents": lambda p: {
@@ -272,6 +272,7 @@ REQUESTS: dict[str, Callable[[Choice], Json]] = {
             "usage": {"input": 10, "cache_read": 0, "cache_write": 0, "output": 1},
         }
     },
+    "readRecall": lambda p: {"query": p.one_of({}, {"why_not": p.id("memory_id")})},
     "listRecalls": lambda p: {"query": p.page()},
     "listSessions": lambda p: {"query": p.page()},
     "listMemories": lambda p: {
@@ -372,6 +373,8 @@ class Neighbours:
         for number, tenant in enumerate(tenants):
             self.known.learn(Who(number, ""), "key_id", tenant.key_id)
             self.known.learn(Who(number, ""), "webhook_id", f"webhook-of-{number}")
+            for left in tenant.wide.expect(200, "GET", "/v1/webhooks")["webhooks"]:  # of an example before
+                self.known.owners[left["id"]].add(Who(number, ""))
             for someone in tenant.people:
                 self._introduce(Who(number, someone.id))
 

@@ -162,6 +162,7 @@ def test_c38_every_route_answers_a_call_with_a_token(user: Person) -> None:
     call("reflect", {"user_id": user.id, "dry_run": True})
     call.ids["job_id"] = call("drainEmbeddings", {"user_id": user.id})["id"]
     call("readAdminJob")
+    call("readWork")
     call("deleteSession")
     call("exportUser")
     call("eraseUser")

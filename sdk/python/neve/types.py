@@ -157,6 +157,19 @@ class CacheControlBody(TypedDict):
 
 CacheTtl: TypeAlias = "Literal['5m', '1h']"
 
+
+class CarriedView(TypedDict):
+    """A frozen pack version that holds the memory."""
+
+    session_id: str
+    pack_version: int
+    trigger: Trigger
+    built_at: str
+    layer: PackLayer
+    rev: int
+    """Of the memory, as that pack shows it."""
+
+
 Category: TypeAlias = "Literal['PERSON', 'PLACE', 'EVENT', 'PREFERENCE', 'BIOGRAPHY']"
 
 Certainty: TypeAlias = "Literal['high', 'medium', 'low']"
@@ -295,6 +308,8 @@ class CompileBody(TypedDict):
     """Turns: at least so many are shown, and at most twice as many."""
     dry_run: NotRequired[bool]
     """The report only. Nothing is written."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -321,6 +336,8 @@ class CompileOptions(TypedDict):
     """Default: the policy's."""
     history_window: NotRequired[int]
     """Turns: at least so many are shown, and at most twice as many."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -369,7 +386,10 @@ class ComponentsView(TypedDict):
 class ContextOut(TypedDict):
     format: PromptFormat
     request: NotRequired[dict[str, JsonValue]]
-    """Arguments for the provider's call, less model and length of the answer. Absent from a dry run."""
+    """Arguments for the provider's call, less model and length of the answer. Absent from a dry run without
+    `with_request`."""
+    parts: NotRequired[list[PartOut]]
+    """With `with_request`."""
     tool_names: NotRequired[dict[str, str]]
     """Names of tools in the request that the provider would not take as the log has them: what is sent, and what it
     stands for."""
@@ -722,6 +742,53 @@ class DroppedPart(TypedDict):
     why: str
 
 
+class DryFactOut(TypedDict):
+    """The fate of a statement. Only a row that there is has an id; what is rejected has no text."""
+
+    decision: str
+    reason: str
+    id: NotRequired[str]
+    text: NotRequired[str]
+    category: NotRequired[Category]
+    status: NotRequired[MemoryStatus]
+    tokens: NotRequired[int]
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
+    supersedes: NotRequired[list[str]]
+
+
+class DryObservationOut(TypedDict):
+    """A new memory of a pass."""
+
+    text: str
+    priority: Priority
+    tokens: int
+    seq_from: NotRequired[int]
+    seq_to: NotRequired[int]
+    about: NotRequired[list[str]]
+
+
+class DryRunOut(TypedDict):
+    dry_run: Literal[True]
+    passes: int
+    """How often the observer was asked with success."""
+    observed_seq: int
+    """How far the session would be observed."""
+    observations: list[DryObservationOut]
+    facts: list[DryFactOut]
+    superseded: list[str]
+    """Ids of memories that would be superseded."""
+    reinforced: list[str]
+    """Ids of memories that would be cited, or stated again."""
+    tokens: int
+    """Of what would be new."""
+    model: NotRequired[dict[str, int]]
+    """What it has cost, which is counted: calls and tokens of a model."""
+    complete: bool
+    """False: not all that is unobserved was looked at, `reason` says why."""
+    reason: NotRequired[str]
+
+
 class EditBody(TypedDict):
     """The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact."""
 
@@ -864,6 +931,26 @@ class EvolveMemoryBody(TypedDict):
     """Until when the new one holds; default always."""
 
 
+class ExplainedRecallView(TypedDict):
+    id: str
+    at: str
+    query_hash: str
+    """Keyed hash. The query itself is not kept."""
+    mode: RecallMode
+    scope: RecallScope
+    session_id: NotRequired[str]
+    as_of: NotRequired[str]
+    """The time that was asked about, where one was named."""
+    limit: int
+    result_state: ResultState
+    budget_ms: int
+    elapsed_ms: float
+    legs: dict[str, LegView]
+    hits: list[RecordedHitView]
+    degraded: Degraded
+    why_not: NotRequired[WhyNotView]
+
+
 FactDecision: TypeAlias = "Literal['stored', 'reinforced', 'superseded', 'inbox']"
 
 FactRelation: TypeAlias = "Literal['not_checked', 'new', 'reinforces', 'updates', 'contradicts']"
@@ -933,6 +1020,18 @@ class FactsView(TypedDict):
     """The decisions on the statements of a text, with `split`: one for each."""
 
     facts: list[FactView | RejectedFactView]
+
+
+class FailingWebhookOut(TypedDict):
+    id: str
+    failed: int
+    """Of the last 20 attempts."""
+    at: str
+    """Of the newest that failed."""
+    outcome: DeliveryOutcome
+    status: NotRequired[int]
+    failure: NotRequired[DeliveryFailure]
+    disabled: bool
 
 
 class FeedOut(TypedDict):
@@ -1407,6 +1506,17 @@ class LayerEntry(TypedDict):
 
 Leg: TypeAlias = "Literal['lexical', 'vector']"
 
+
+class LegPlaceView(TypedDict):
+    """The place of a memory in one leg. Without a rank it was not found, or dropped before the ranking."""
+
+    status: LegStatus
+    depth: int
+    rank: NotRequired[int]
+    score: NotRequired[float]
+    """BM25 of the lexical leg, cosine of the vector leg."""
+
+
 LegStatus: TypeAlias = "Literal['complete', 'skipped', 'error']"
 
 
@@ -1689,9 +1799,37 @@ class NeutralEvent(TypedDict):
     event_data: NotRequired[dict[str, Any]]
 
 
+class NightOut(TypedDict):
+    job_id: str
+    began: str
+    status: JobStatus
+    finished_at: NotRequired[str]
+    users: int
+    """Whose rows it condenses, as far as it has told them."""
+    ended: int
+    failed: int
+    reason: NotRequired[str]
+
+
 class ObserveBody(TypedDict):
     wait: NotRequired[bool]
     """Poll up to 20 s for the end of the job."""
+    dry_run: NotRequired[bool]
+    """Say what a pass would write, and write nothing."""
+
+
+ObservedOut: TypeAlias = "DryRunOut | JobOut"
+
+
+class OpenJobOut(TypedDict):
+    id: str
+    kind: str
+    user_id: NotRequired[str]
+    session_id: NotRequired[str]
+    status: JobStatus
+    created_at: str
+    due_at: NotRequired[str]
+    """When the sweep sends it again, unless it has ended by then."""
 
 
 class OpenSessionBody(TypedDict):
@@ -1866,6 +2004,20 @@ class PackVersions(TypedDict):
 
 
 PageOrMistake: TypeAlias = "ReadDocumentView | MistakeView"
+
+
+class PartOut(TypedDict):
+    """A part of the request, in its order."""
+
+    name: str
+    """`tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`, `task_state`,
+    `session` or `message`."""
+    tokens: int
+    at: NotRequired[str]
+    """JSON pointer into `request`: to the text that holds the part, or to the first of tools or history."""
+    start: NotRequired[int]
+    """Its place in that text, in characters."""
+    end: NotRequired[int]
 
 
 class ParticipantBody(TypedDict):
@@ -2072,6 +2224,8 @@ class PromptBody(TypedDict):
     """Turns: at least so many are shown, and at most twice as many."""
     dry_run: NotRequired[bool]
     """The report only. Nothing is written."""
+    with_request: NotRequired[bool]
+    """Also of a dry run `request`; and `parts`, where each part stands in it."""
     images: NotRequired[ImagesShown]
     """Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line of text."""
     images_refused: NotRequired[list[int]]
@@ -2943,6 +3097,10 @@ class TraceView(TypedDict):
     """The user's newest recalls, at most 200."""
     surfaced: list[SurfacedView]
     """Newest first."""
+    packs: list[CarriedView]
+    """Pack versions that hold it, the newest 20, newest first."""
+    more_packs: bool
+    """There are others, or may be: not all of the user's versions were looked at."""
 
 
 class TracedStatementView(TypedDict):
@@ -3129,6 +3287,11 @@ class VersionPage(TypedDict):
     next_cursor: NotRequired[str]
 
 
+class WaitingSessionOut(TypedDict):
+    user_id: str
+    session_id: str
+
+
 class WebhookBody(TypedDict):
     url: str
     """`https://` and a host with public addresses alone. Redirects are not followed."""
@@ -3161,6 +3324,46 @@ WebhookText: TypeAlias = "Literal['text']"
 
 class WebhooksOut(TypedDict):
     webhooks: list[WebhookOut]
+
+
+WhyNotSource: TypeAlias = "Literal['recall', 'memory']"
+
+
+class WhyNotView(TypedDict):
+    id: str
+    found: bool
+    """It was among the hits: `reason` is `returned`."""
+    reason: str
+    """`returned`; why the candidate was dropped; of what was none: `not_found`, `not_searched`, `not_looked_for`,
+    `never_recall`, `status`, `validity`, `other_session`, `scope`, `excluded`, `filtered`, `not_there_yet`,
+    `unknown`, or `not_kept`: the ledger does not say."""
+    told_by: NotRequired[WhyNotSource]
+    """`recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`."""
+    rank: NotRequired[int]
+    score: NotRequired[float]
+    similarity: NotRequired[float]
+    """Calibrated."""
+    status: NotRequired[MemoryStatus]
+    """Of the memory now."""
+    filters: NotRequired[list[str]]
+    """What would not let it pass; with `not_kept` the filters whose values are not kept."""
+    legs: dict[str, LegPlaceView]
+
+
+class WorkOut(TypedDict):
+    jobs: list[OpenJobOut]
+    """Those that have not ended, newest first, at most 50."""
+    jobs_by_kind: dict[str, int]
+    """How many of them are of each kind."""
+    jobs_complete: bool
+    """False: there are more, or older ones that were not looked at."""
+    night: NotRequired[NightOut]
+    """The last one that was begun, of the last two."""
+    waiting: list[WaitingSessionOut]
+    """Sessions with words that are not indexed or not observed yet, at most 50."""
+    waiting_complete: bool
+    webhooks: list[FailingWebhookOut]
+    """Those of which one of the last 20 attempts failed."""
 
 
 WriteTools: TypeAlias = "Literal['off', 'propose', 'on']"

@@ -57,6 +57,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/admin/work": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail.
+         * @description No word of anybody. Observations, ends of sessions and filings are not among the jobs; the sessions they are of are among those that wait.
+         */
+        get: operations["readWork"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/events": {
         parameters: {
             query?: never;
@@ -594,7 +614,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a memory replaced, what replaced it, and which of the last 200 recalls answered with it. */
+        /** What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it. */
         get: operations["traceMemory"];
         put?: never;
         post?: never;
@@ -753,7 +773,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** One recall with every candidate, its components, and why it was dropped. */
+        /** One recall with every candidate, its components, and why it was dropped; why a memory was none. */
         get: operations["readRecall"];
         put?: never;
         post?: never;
@@ -914,7 +934,7 @@ export interface paths {
         put?: never;
         /**
          * Turn the unobserved events of a session into memory now.
-         * @description One job per session and last seq, shared with the automatic pass; done at once when nothing is new.
+         * @description One job per session and last seq, shared with the automatic pass; done at once when nothing is new. With `dry_run` there is no job, and no answer is kept for an `Idempotency-Key`.
          */
         post: operations["observeSession"];
         delete?: never;
@@ -1417,6 +1437,16 @@ export interface components {
         };
         /** @enum {string} */
         CacheTtl: "5m" | "1h";
+        /** @description A frozen pack version that holds the memory. */
+        CarriedView: {
+            built_at: string;
+            layer: components["schemas"]["PackLayer"];
+            pack_version: number;
+            /** @description Of the memory, as that pack shows it. */
+            rev: number;
+            session_id: string;
+            trigger: components["schemas"]["Trigger"];
+        };
         /** @enum {string} */
         Category: "PERSON" | "PLACE" | "EVENT" | "PREFERENCE" | "BIOGRAPHY";
         /** @enum {string} */
@@ -1571,6 +1601,11 @@ export interface components {
             }[] | {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /**
+             * @description Also of a dry run `request`; and `parts`, where each part stands in it.
+             * @default false
+             */
+            with_request?: boolean;
         };
         ComponentsView: {
             /** @description Absent for rows that are too new for the index. */
@@ -1612,12 +1647,14 @@ export interface components {
             elapsed_ms: number;
             format: components["schemas"]["PromptFormat"];
             memory_lag?: components["schemas"]["MemoryLagOut"];
+            /** @description With `with_request`. */
+            parts?: components["schemas"]["PartOut"][];
             /** @description What a report of its usage names. Ids and hashes are kept of it for seven days, and no words. */
             prompt_id?: string;
             /** @description In a round of tool calls that of the turn's first prompt. */
             recall_id?: string;
             report: components["schemas"]["ReportOut"];
-            /** @description Arguments for the provider's call, less model and length of the answer. Absent from a dry run. */
+            /** @description Arguments for the provider's call, less model and length of the answer. Absent from a dry run without `with_request`. */
             request?: {
                 [key: string]: components["schemas"]["JsonValue"];
             };
@@ -1969,6 +2006,54 @@ export interface components {
             part: string;
             why: string;
         };
+        /** @description The fate of a statement. Only a row that there is has an id; what is rejected has no text. */
+        DryFactOut: {
+            category?: components["schemas"]["Category"];
+            decision: string;
+            id?: string;
+            reason: string;
+            seq_from?: number;
+            seq_to?: number;
+            status?: components["schemas"]["MemoryStatus"];
+            supersedes?: string[];
+            text?: string;
+            tokens?: number;
+        };
+        /** @description A new memory of a pass. */
+        DryObservationOut: {
+            about?: string[];
+            priority: components["schemas"]["Priority"];
+            seq_from?: number;
+            seq_to?: number;
+            text: string;
+            tokens: number;
+        };
+        DryRunOut: {
+            /** @description False: not all that is unobserved was looked at, `reason` says why. */
+            complete: boolean;
+            /**
+             * @default true
+             * @constant
+             */
+            dry_run: true;
+            facts: components["schemas"]["DryFactOut"][];
+            /** @description What it has cost, which is counted: calls and tokens of a model. */
+            model?: {
+                [key: string]: number;
+            };
+            observations: components["schemas"]["DryObservationOut"][];
+            /** @description How far the session would be observed. */
+            observed_seq: number;
+            /** @description How often the observer was asked with success. */
+            passes: number;
+            reason?: string;
+            /** @description Ids of memories that would be cited, or stated again. */
+            reinforced: string[];
+            /** @description Ids of memories that would be superseded. */
+            superseded: string[];
+            /** @description Of what would be new. */
+            tokens: number;
+        };
         /** @description The fields to edit, at least one. `path`: of a document; `category`, `importance`: of a fact. */
         EditBody: {
             category?: components["schemas"]["Category"];
@@ -2115,6 +2200,27 @@ export interface components {
              */
             valid_until?: string;
         };
+        ExplainedRecallView: {
+            /** @description The time that was asked about, where one was named. */
+            as_of?: string;
+            at: string;
+            budget_ms: number;
+            degraded: components["schemas"]["Degraded"];
+            elapsed_ms: number;
+            hits: components["schemas"]["RecordedHitView"][];
+            id: string;
+            legs: {
+                [key: string]: components["schemas"]["LegView"];
+            };
+            limit: number;
+            mode: components["schemas"]["RecallMode"];
+            /** @description Keyed hash. The query itself is not kept. */
+            query_hash: string;
+            result_state: components["schemas"]["ResultState"];
+            scope: components["schemas"]["RecallScope"];
+            session_id?: string;
+            why_not?: components["schemas"]["WhyNotView"];
+        };
         /** @enum {string} */
         FactDecision: "stored" | "reinforced" | "superseded" | "inbox";
         /** @enum {string} */
@@ -2182,6 +2288,17 @@ export interface components {
             valid_until?: string;
             /** @description `model`: a model wrote it with a tool. */
             written_by?: components["schemas"]["WrittenBy"];
+        };
+        FailingWebhookOut: {
+            /** @description Of the newest that failed. */
+            at: string;
+            disabled: boolean;
+            /** @description Of the last 20 attempts. */
+            failed: number;
+            failure?: components["schemas"]["DeliveryFailure"];
+            id: string;
+            outcome: components["schemas"]["DeliveryOutcome"];
+            status?: number;
         };
         FeedOut: {
             /** @description Where the next call goes on, also when there is nothing more by now. */
@@ -2656,6 +2773,14 @@ export interface components {
         };
         /** @enum {string} */
         Leg: "lexical" | "vector";
+        /** @description The place of a memory in one leg. Without a rank it was not found, or dropped before the ranking. */
+        LegPlaceView: {
+            depth: number;
+            rank?: number;
+            /** @description BM25 of the lexical leg, cosine of the vector leg. */
+            score?: number;
+            status: components["schemas"]["LegStatus"];
+        };
         /** @enum {string} */
         LegStatus: "complete" | "skipped" | "error";
         LegsView: {
@@ -2970,13 +3095,31 @@ export interface components {
             /** @description The speaker. White space, line breaks included, becomes single spaces. */
             name?: string;
         };
+        NightOut: {
+            began: string;
+            ended: number;
+            failed: number;
+            finished_at?: string;
+            job_id: string;
+            reason?: string;
+            status: components["schemas"]["JobStatus"];
+            /** @description Whose rows it condenses, as far as it has told them. */
+            users: number;
+        };
         ObserveBody: {
+            /**
+             * @description Say what a pass would write, and write nothing.
+             * @default false
+             */
+            dry_run?: boolean;
             /**
              * @description Poll up to 20 s for the end of the job.
              * @default false
              */
             wait?: boolean;
         };
+        /** @description `dry_run` says which one. */
+        ObservedOut: components["schemas"]["DryRunOut"] | components["schemas"]["JobOut"];
         OpenedOut: {
             created: boolean;
             /** @description What is missing from the pack, and why; `extract:queued` while what was said waits for a language model that gives no answer. Absent when nothing is. */
@@ -2986,6 +3129,16 @@ export interface components {
             session: components["schemas"]["SessionOut"];
             /** @description Lines for the person at the screen. */
             transparency: string[];
+        };
+        OpenJobOut: {
+            created_at: string;
+            /** @description When the sweep sends it again, unless it has ended by then. */
+            due_at?: string;
+            id: string;
+            kind: string;
+            session_id?: string;
+            status: components["schemas"]["JobStatus"];
+            user_id?: string;
         };
         OpenSessionBody: {
             /** @description How long the pack may take; the policy's session start budget when absent. 0 or less: no pack. */
@@ -3141,6 +3294,17 @@ export interface components {
             name: string;
             share: boolean;
             user_id?: string;
+        };
+        /** @description A part of the request, in its order. */
+        PartOut: {
+            /** @description JSON pointer into `request`: to the text that holds the part, or to the first of tools or history. */
+            at?: string;
+            end?: number;
+            /** @description `tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`, `task_state`, `session` or `message`. */
+            name: string;
+            /** @description Its place in that text, in characters. */
+            start?: number;
+            tokens: number;
         };
         PassageLine: {
             /** @description A position in the log. */
@@ -3432,6 +3596,11 @@ export interface components {
             }[] | {
                 [key: string]: components["schemas"]["JsonValue"];
             };
+            /**
+             * @description Also of a dry run `request`; and `parts`, where each part stands in it.
+             * @default false
+             */
+            with_request?: boolean;
         };
         /** @description Sums over the reports of prompts. */
         PromptCacheOut: {
@@ -4309,6 +4478,10 @@ export interface components {
             /** @description Those of them farthest from it, for which the answer has no room: it has 6 MB. */
             history_left_out?: number;
             memory_id: string;
+            /** @description There are others, or may be: not all of the user's versions were looked at. */
+            more_packs: boolean;
+            /** @description Pack versions that hold it, the newest 20, newest first. */
+            packs: components["schemas"]["CarriedView"][];
             /** @description The user's newest recalls, at most 200. */
             recalls_examined: number;
             /** @description In words, also when it was never recalled. */
@@ -4479,6 +4652,10 @@ export interface components {
             /** @description Newest first, each as it was at its rev, without its text. */
             versions: components["schemas"]["DocumentHeadView"][];
         };
+        WaitingSessionOut: {
+            session_id: string;
+            user_id: string;
+        };
         WebhookBody: {
             /** @description `text`: events about a memory that is there bring its text in `data.text`. */
             include?: components["schemas"]["WebhookText"];
@@ -4517,6 +4694,45 @@ export interface components {
         };
         /** @constant */
         WebhookText: "text";
+        /** @enum {string} */
+        WhyNotSource: "recall" | "memory";
+        WhyNotView: {
+            /** @description What would not let it pass; with `not_kept` the filters whose values are not kept. */
+            filters?: string[];
+            /** @description It was among the hits: `reason` is `returned`. */
+            found: boolean;
+            id: string;
+            legs: {
+                [key: string]: components["schemas"]["LegPlaceView"];
+            };
+            rank?: number;
+            /** @description `returned`; why the candidate was dropped; of what was none: `not_found`, `not_searched`, `not_looked_for`, `never_recall`, `status`, `validity`, `other_session`, `scope`, `excluded`, `filtered`, `not_there_yet`, `unknown`, or `not_kept`: the ledger does not say. */
+            reason: string;
+            score?: number;
+            /** @description Calibrated. */
+            similarity?: number;
+            /** @description Of the memory now. */
+            status?: components["schemas"]["MemoryStatus"];
+            /** @description `recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`. */
+            told_by?: components["schemas"]["WhyNotSource"];
+        };
+        WorkOut: {
+            /** @description Those that have not ended, newest first, at most 50. */
+            jobs: components["schemas"]["OpenJobOut"][];
+            /** @description How many of them are of each kind. */
+            jobs_by_kind: {
+                [key: string]: number;
+            };
+            /** @description False: there are more, or older ones that were not looked at. */
+            jobs_complete: boolean;
+            /** @description The last one that was begun, of the last two. */
+            night?: components["schemas"]["NightOut"];
+            /** @description Sessions with words that are not indexed or not observed yet, at most 50. */
+            waiting: components["schemas"]["WaitingSessionOut"][];
+            waiting_complete: boolean;
+            /** @description Those of which one of the last 20 attempts failed. */
+            webhooks: components["schemas"]["FailingWebhookOut"][];
+        };
         /** @enum {string} */
         WriteTools: "off" | "propose" | "on";
         /** @constant */
@@ -4984,6 +5200,7 @@ export type BudgetOut = components['schemas']['BudgetOut'];
 export type BudgetProfile = components['schemas']['BudgetProfile'];
 export type CacheControlBody = components['schemas']['CacheControlBody'];
 export type CacheTtl = components['schemas']['CacheTtl'];
+export type CarriedView = components['schemas']['CarriedView'];
 export type Category = components['schemas']['Category'];
 export type Certainty = components['schemas']['Certainty'];
 export type ChangedEntry = components['schemas']['ChangedEntry'];
@@ -5025,6 +5242,9 @@ export type DocumentStatus = components['schemas']['DocumentStatus'];
 export type DocumentView = components['schemas']['DocumentView'];
 export type DrainBody = components['schemas']['DrainBody'];
 export type DroppedPart = components['schemas']['DroppedPart'];
+export type DryFactOut = components['schemas']['DryFactOut'];
+export type DryObservationOut = components['schemas']['DryObservationOut'];
+export type DryRunOut = components['schemas']['DryRunOut'];
 export type EditBody = components['schemas']['EditBody'];
 export type EmbedCache = components['schemas']['EmbedCache'];
 export type EmbedderOut = components['schemas']['EmbedderOut'];
@@ -5038,10 +5258,12 @@ export type EventsPage = components['schemas']['EventsPage'];
 export type EventTextBlock = components['schemas']['EventTextBlock'];
 export type EvolveDocumentBody = components['schemas']['EvolveDocumentBody'];
 export type EvolveMemoryBody = components['schemas']['EvolveMemoryBody'];
+export type ExplainedRecallView = components['schemas']['ExplainedRecallView'];
 export type FactDecision = components['schemas']['FactDecision'];
 export type FactRelation = components['schemas']['FactRelation'];
 export type FactsView = components['schemas']['FactsView'];
 export type FactView = components['schemas']['FactView'];
+export type FailingWebhookOut = components['schemas']['FailingWebhookOut'];
 export type FeedOut = components['schemas']['FeedOut'];
 export type FieldProblem = components['schemas']['FieldProblem'];
 export type FilingAction = components['schemas']['FilingAction'];
@@ -5088,6 +5310,7 @@ export type Languages = components['schemas']['Languages'];
 export type LanguagesOut = components['schemas']['LanguagesOut'];
 export type LayerEntry = components['schemas']['LayerEntry'];
 export type Leg = components['schemas']['Leg'];
+export type LegPlaceView = components['schemas']['LegPlaceView'];
 export type LegStatus = components['schemas']['LegStatus'];
 export type LegsView = components['schemas']['LegsView'];
 export type LegView = components['schemas']['LegView'];
@@ -5114,8 +5337,11 @@ export type MovedDocumentsView = components['schemas']['MovedDocumentsView'];
 export type MovedDocumentView = components['schemas']['MovedDocumentView'];
 export type MovedView = components['schemas']['MovedView'];
 export type NeutralEvent = components['schemas']['NeutralEvent'];
+export type NightOut = components['schemas']['NightOut'];
 export type ObserveBody = components['schemas']['ObserveBody'];
+export type ObservedOut = components['schemas']['ObservedOut'];
 export type OpenedOut = components['schemas']['OpenedOut'];
+export type OpenJobOut = components['schemas']['OpenJobOut'];
 export type OpenSessionBody = components['schemas']['OpenSessionBody'];
 export type OtherLanguage = components['schemas']['OtherLanguage'];
 export type Outcome = components['schemas']['Outcome'];
@@ -5136,6 +5362,7 @@ export type PackVersions = components['schemas']['PackVersions'];
 export type PageOrMistake = components['schemas']['PageOrMistake'];
 export type ParticipantBody = components['schemas']['ParticipantBody'];
 export type ParticipantOut = components['schemas']['ParticipantOut'];
+export type PartOut = components['schemas']['PartOut'];
 export type PassageLine = components['schemas']['PassageLine'];
 export type PassageView = components['schemas']['PassageView'];
 export type PiiAction = components['schemas']['PiiAction'];
@@ -5260,10 +5487,14 @@ export type UserStage = components['schemas']['UserStage'];
 export type UserTokenScope = components['schemas']['UserTokenScope'];
 export type Verbosity = components['schemas']['Verbosity'];
 export type VersionPage = components['schemas']['VersionPage'];
+export type WaitingSessionOut = components['schemas']['WaitingSessionOut'];
 export type WebhookBody = components['schemas']['WebhookBody'];
 export type WebhookOut = components['schemas']['WebhookOut'];
 export type WebhooksOut = components['schemas']['WebhooksOut'];
 export type WebhookText = components['schemas']['WebhookText'];
+export type WhyNotSource = components['schemas']['WhyNotSource'];
+export type WhyNotView = components['schemas']['WhyNotView'];
+export type WorkOut = components['schemas']['WorkOut'];
 export type WriteTools = components['schemas']['WriteTools'];
 export type WrittenBy = components['schemas']['WrittenBy'];
 export type ResponseConflict = components['responses']['conflict'];
@@ -5442,6 +5673,36 @@ export interface operations {
             410: components["responses"]["user_closed"];
             413: components["responses"]["payload_too_large"];
             422: components["responses"]["validation_failed.idempotency_mismatch"];
+            429: components["responses"]["throttled"];
+            431: components["responses"]["head_too_large"];
+            500: components["responses"]["internal"];
+            503: components["responses"]["store_unavailable"];
+        };
+    };
+    readWork: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The work. */
+            200: {
+                headers: {
+                    "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
+                    "X-Request-Id": components["headers"]["X-Request-Id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkOut"];
+                };
+            };
+            401: components["responses"]["unauthorized.token_expired"];
+            403: components["responses"]["forbidden"];
+            413: components["responses"]["payload_too_large"];
+            422: components["responses"]["validation_failed"];
             429: components["responses"]["throttled"];
             431: components["responses"]["head_too_large"];
             500: components["responses"]["internal"];
@@ -7320,7 +7581,10 @@ export interface operations {
     };
     readRecall: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A memory's id: the answer says why it was not among the hits. */
+                why_not?: string;
+            };
             header?: never;
             path: {
                 recall_id: string;
@@ -7338,7 +7602,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RecallRecordView"];
+                    "application/json": components["schemas"]["ExplainedRecallView"];
                 };
             };
             401: components["responses"]["unauthorized.token_expired"];
@@ -7818,7 +8082,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The job has ended. */
+            /** @description The job has ended, or what it would write. */
             200: {
                 headers: {
                     "X-Neve-Degraded": components["headers"]["X-Neve-Degraded"];
@@ -7826,7 +8090,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["JobOut"];
+                    "application/json": components["schemas"]["ObservedOut"];
                 };
             };
             /** @description The job is queued or running. */

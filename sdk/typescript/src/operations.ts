@@ -61,9 +61,10 @@ readJob get! /users/*/jobs/*
 readMemory get! /users/*/memories/*
 readPack get /users/*/pack
 readPolicy get! /policy
-readRecall get! /users/*/recalls/*
+readRecall get /users/*/recalls/*
 readSession get! /users/*/sessions/*
 readWebhook get! /webhooks/*
+readWork get! /admin/work
 recall post /users/*/recall
 reflect POST /admin/reflect
 rejectInboxItem POST /users/*/inbox/*/reject
@@ -200,12 +201,14 @@ export interface Raw {
   readPack(userId: string, query?: Query<"readPack">, options?: RawOptions): Promise<Result<"readPack">>;
   /** The tenant's policy and the numbers in force. */
   readPolicy(options?: RawOptions): Promise<Result<"readPolicy">>;
-  /** One recall with every candidate, its components, and why it was dropped. */
-  readRecall(userId: string, recallId: string, options?: RawOptions): Promise<Result<"readRecall">>;
+  /** One recall with every candidate, its components, and why it was dropped; why a memory was none. */
+  readRecall(userId: string, recallId: string, query?: Query<"readRecall">, options?: RawOptions): Promise<Result<"readRecall">>;
   /** One session. */
   readSession(userId: string, sessionId: string, options?: RawOptions): Promise<Result<"readSession">>;
   /** One webhook. */
   readWebhook(webhookId: string, options?: RawOptions): Promise<Result<"readWebhook">>;
+  /** What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail. */
+  readWork(options?: RawOptions): Promise<Result<"readWork">>;
   /** Search everything that is not in the session's pack. */
   recall(userId: string, body: Body<"recall">, options?: RawOptions): Promise<Result<"recall">>;
   /** Condense older observations now. */
@@ -226,7 +229,7 @@ export interface Raw {
   tenantUsage(query?: Query<"tenantUsage">, options?: RawOptions): Promise<Result<"tenantUsage">>;
   /** Send it an event of the type `webhook.test` now, and say what became of that. */
   testWebhook(webhookId: string, options?: RawOptions): Promise<Result<"testWebhook">>;
-  /** What a memory replaced, what replaced it, and which of the last 200 recalls answered with it. */
+  /** What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it. */
   traceMemory(userId: string, memoryId: string, options?: RawOptions): Promise<Result<"traceMemory">>;
   /** Append what was said, and answer with the next prompt or a recall, in one call. */
   turn(userId: string, sessionId: string, body?: Body<"turn">, options?: RawOptions): Promise<Result<"turn">>;

@@ -70,6 +70,8 @@ def test_c34_the_recalls_of_a_memory_can_be_traced(user: Person) -> None:
         "recalls_examined": 0,
         "surfaced": [],
         "summary": "Never recalled: there was no recall yet.",
+        "packs": [],
+        "more_packs": False,
     }
     by_prompt, by_tool = user.recall("I once saw a quetzal."), call_tool(user, query="quetzal")
     user.recall("harpsichord", exclude_ids=[never])

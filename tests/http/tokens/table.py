@@ -6,6 +6,7 @@ SCOPES: dict[str, str] = {
     "drainEmbeddings": "admin",
     "readAdminJob": "admin",
     "reflect": "admin",
+    "readWork": "admin",
     "readFeed": "admin",
     "health": "",
     "listKeys": "admin",

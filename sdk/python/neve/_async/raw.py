@@ -54,6 +54,11 @@ class AsyncRaw(AsyncOperations):
         )
         return answer
 
+    async def read_work(self, *, timeout: float | None = None) -> shapes.WorkOut:
+        """What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail."""
+        answer: shapes.WorkOut = await self._answer(Call("GET", path_of("admin", "work")), timeout)
+        return answer
+
     async def read_feed(
         self,
         *,
@@ -703,7 +708,7 @@ class AsyncRaw(AsyncOperations):
         return answer
 
     async def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.TraceView:
-        """What a memory replaced, what replaced it, and which of the last 200 recalls answered with it."""
+        """What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it."""
         answer: shapes.TraceView = await self._answer(
             Call("GET", path_of("users", user_id, "memories", memory_id, "trace")), timeout
         )
@@ -782,11 +787,12 @@ class AsyncRaw(AsyncOperations):
         return answer
 
     async def read_recall(
-        self, user_id: str, recall_id: str, *, timeout: float | None = None
-    ) -> shapes.RecallRecordView:
-        """One recall with every candidate, its components, and why it was dropped."""
-        answer: shapes.RecallRecordView = await self._answer(
-            Call("GET", path_of("users", user_id, "recalls", recall_id)), timeout
+        self, user_id: str, recall_id: str, *, why_not: str | None = None, timeout: float | None = None
+    ) -> shapes.ExplainedRecallView:
+        """One recall with every candidate, its components, and why it was dropped; why a memory was none."""
+        answer: shapes.ExplainedRecallView = await self._answer(
+            Call("GET", path_of("users", user_id, "recalls", recall_id), query=self._given({"why_not": why_not})),
+            timeout,
         )
         return answer
 
@@ -993,9 +999,9 @@ class AsyncRaw(AsyncOperations):
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> shapes.JobOut:
+    ) -> shapes.ObservedOut | shapes.JobOut:
         """Turn the unobserved events of a session into memory now."""
-        answer: shapes.JobOut = await self._answer(
+        answer: shapes.ObservedOut | shapes.JobOut = await self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "observe"),

@@ -55,6 +55,11 @@ class Raw(Operations):
         )
         return answer
 
+    def read_work(self, *, timeout: float | None = None) -> shapes.WorkOut:
+        """What goes on for the tenant: jobs, the last night, sessions that wait, webhooks that fail."""
+        answer: shapes.WorkOut = self._answer(Call("GET", path_of("admin", "work")), timeout)
+        return answer
+
     def read_feed(
         self,
         *,
@@ -700,7 +705,7 @@ class Raw(Operations):
         return answer
 
     def trace_memory(self, user_id: str, memory_id: str, *, timeout: float | None = None) -> shapes.TraceView:
-        """What a memory replaced, what replaced it, and which of the last 200 recalls answered with it."""
+        """What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it."""
         answer: shapes.TraceView = self._answer(
             Call("GET", path_of("users", user_id, "memories", memory_id, "trace")), timeout
         )
@@ -778,10 +783,13 @@ class Raw(Operations):
         )
         return answer
 
-    def read_recall(self, user_id: str, recall_id: str, *, timeout: float | None = None) -> shapes.RecallRecordView:
-        """One recall with every candidate, its components, and why it was dropped."""
-        answer: shapes.RecallRecordView = self._answer(
-            Call("GET", path_of("users", user_id, "recalls", recall_id)), timeout
+    def read_recall(
+        self, user_id: str, recall_id: str, *, why_not: str | None = None, timeout: float | None = None
+    ) -> shapes.ExplainedRecallView:
+        """One recall with every candidate, its components, and why it was dropped; why a memory was none."""
+        answer: shapes.ExplainedRecallView = self._answer(
+            Call("GET", path_of("users", user_id, "recalls", recall_id), query=self._given({"why_not": why_not})),
+            timeout,
         )
         return answer
 
@@ -988,9 +996,9 @@ class Raw(Operations):
         *,
         idempotency_key: str | None = None,
         timeout: float | None = None,
-    ) -> shapes.JobOut:
+    ) -> shapes.ObservedOut | shapes.JobOut:
         """Turn the unobserved events of a session into memory now."""
-        answer: shapes.JobOut = self._answer(
+        answer: shapes.ObservedOut | shapes.JobOut = self._answer(
             Call(
                 "POST",
                 path_of("users", user_id, "sessions", session_id, "observe"),

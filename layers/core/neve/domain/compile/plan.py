@@ -114,7 +114,8 @@ class PromptPlan:
     alone. ``shown_pending``: seqs of calls that are shown as pending, here or before. ``events``, ``turns``: of the log
     that are shown. ``stable_tokens``: of everything before the user's last message, and of that, too, where it holds
     the results of a round, which the next prompt begins with; ``newest_tokens`` of the turn at the end of it. ``told``:
-    the updates, as ``FittedUpdates`` has them."""
+    the updates, as ``FittedUpdates`` has them. ``texts``: of the parts of the user's last message, by name, as far as
+    there are any."""
 
     prompt: Prompt
     sections: tuple[Section, ...]
@@ -130,6 +131,12 @@ class PromptPlan:
     for_message: bool = False
     shown_pending: tuple[int, ...] = ()
     told: tuple[tuple[str, str], ...] = ()
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def tokens_of(self) -> dict[str, int]:
+        """Count the tokens of ``texts``."""
+        return {name: estimate(text) for name, text in self.texts.items()}
 
     @property
     def kept_cut(self) -> HistoryCut | None:
@@ -368,7 +375,20 @@ class _Fitted:
             for_message=self.history.for_message,
             shown_pending=self.shown_pending(),
             told=self.updates.told,
+            texts=self.texts(),
         )
+
+    def texts(self) -> dict[str, str]:
+        """Give the texts of the parts of the user's last message; of the message, its first text."""
+        said = [block.text for block in self.prompt_input.message or () if isinstance(block, Text)]
+        parts = {
+            "updates": self.updates.text,
+            "retrieved": self.retrieved.rstrip("\n"),
+            "task_state": self.task.text,
+            "session": self.prompt_input.session,
+            "message": said[0] if said else "",
+        }
+        return {name: text for name, text in parts.items() if text}
 
     @cached_property
     def conversation(self) -> Conversation:

@@ -1,5 +1,5 @@
-"""E7, E8 and E11 over HTTP: an answer with what it measured. The time that a call may take begins when the process is
-ready."""
+"""E7, E8, E11 and E12 over HTTP: an answer with what it measured. The time that a call may take begins when the process
+is ready."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from neve.http.calls import Answer, Call
 from neve.http.model_mistakes import mistake
 from neve.http.operations import Nothing, View
 from neve.http.schemas.compile.context import CompileBody, ContextOut
-from neve.http.schemas.recall.recall import RecallView
+from neve.http.schemas.recall.recall import ExplainedRecallView, RecallQuery, RecallView
 from neve.http.schemas.recall.tools import FoundView, SearchConversationBody, SearchKnowledgeBody, SearchKnowledgeView
 from neve.ports.engines import Ports
 from neve.scope import SessionScope
@@ -20,7 +20,9 @@ from neve.usecases.ask.compile.command import CompileCommand
 from neve.usecases.ask.compile.compile_context import compile_context
 from neve.usecases.ask.recall.answer import RecallAnswer
 from neve.usecases.ask.recall.recall import Recording, already_shown, recall_and_record
+from neve.usecases.ask.recall.record_recall import get_recall
 from neve.usecases.ask.recall.stages.legs import note_legs
+from neve.usecases.ask.recall.why_not import explain_recall
 
 
 def recall_answer(
@@ -63,6 +65,15 @@ def conversation_answer(call: Call[Nothing, SearchConversationBody], cold_start_
             raise
         return Answer(body=mistake([FieldError("arguments.conversation_id", "names no conversation of this user")]))
     return recall_answer(call.ports, recording, cold_start_ms, FoundView.found)
+
+
+def recorded_recall(call: Call[RecallQuery, Nothing]) -> Answer:
+    """Answer with one recall of the ledger, and with why a memory was not among its hits where that is asked."""
+    recall_id, memory_id = call.ids["recall_id"], call.query.why_not
+    if memory_id is None:
+        return Answer(body=ExplainedRecallView.explaining(get_recall(call.user, recall_id), None))
+    explained = explain_recall(call.user, recall_id, memory_id)
+    return Answer(body=ExplainedRecallView.explaining(explained.record, explained.why_not))
 
 
 def context_answer(call: Call[Nothing, CompileBody], cold_start_ms: float | None) -> Answer:

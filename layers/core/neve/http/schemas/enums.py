@@ -83,6 +83,7 @@ HitKind = TypeAliasType(
 Leg = TypeAliasType("Leg", Literal["lexical", "vector"])
 LegStatus = TypeAliasType("LegStatus", Literal["complete", "skipped", "error"])
 EmbedCache = TypeAliasType("EmbedCache", Literal["hit", "miss"])
+WhyNotSource = TypeAliasType("WhyNotSource", Literal["recall", "memory"])
 ResultState = TypeAliasType("ResultState", Literal["found", "none", "not_searched"])
 
 # jobs, keys, health

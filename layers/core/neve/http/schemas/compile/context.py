@@ -104,6 +104,9 @@ class PromptBody(Body):
         default=None, ge=1, le=1_000, description="Turns: at least so many are shown, and at most twice as many."
     )
     dry_run: bool = Field(default=False, description="The report only. Nothing is written.")
+    with_request: bool = Field(
+        default=False, description="Also of a dry run `request`; and `parts`, where each part stands in it."
+    )
     images: ImagesShown = Field(
         default="all",
         description="Of this prompt. `recent`: of what waits for an answer only, `none`: none; each other one is a line"
@@ -288,6 +291,21 @@ class ReportOut(View):
     )
 
 
+class PartOut(View):
+    """A part of the request, in its order."""
+
+    name: str = Field(
+        description="`tools`, `static`, `system`, `instructions`, `pack`, `history`, `updates`, `retrieved`,"
+        " `task_state`, `session` or `message`."
+    )
+    tokens: int
+    at: str | None = Field(
+        description="JSON pointer into `request`: to the text that holds the part, or to the first of tools or history."
+    )
+    start: int | None = Field(description="Its place in that text, in characters.")
+    end: int | None
+
+
 class SessionNote(View):
     thread_title: str | None
     current_task: str | None
@@ -297,8 +315,10 @@ class SessionNote(View):
 class ContextOut(View):
     format: PromptFormat
     request: dict[str, JsonValue] | None = Field(
-        description="Arguments for the provider's call, less model and length of the answer. Absent from a dry run."
+        description="Arguments for the provider's call, less model and length of the answer. Absent from a dry run"
+        " without `with_request`."
     )
+    parts: list[PartOut] | None = Field(description="With `with_request`.")
     tool_names: dict[str, str] | None = Field(
         description="Names of tools in the request that the provider would not take as the log has them: what is sent,"
         " and what it stands for."

@@ -3,17 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, RootModel
 
 from neve.domain.errors import invalid
 from neve.domain.records.epochs import Verbosity
 from neve.domain.records.jobs import Job
+from neve.domain.records.memories import Memory
 from neve.http.operations import USER_WRITE, Body, Operation, Response, View, route
-from neve.http.schemas.enums import CompactionReason, JobStage, JobStatus, Outcome, StageState
+from neve.http.schemas.enums import (
+    Category,
+    CompactionReason,
+    JobStage,
+    JobStatus,
+    MemoryStatus,
+    Outcome,
+    Priority,
+    StageState,
+)
 from neve.http.schemas.fields import Degraded, Identifier, OtherLanguage
 from neve.usecases.core.jobs.read_jobs import MAX_WAIT_S, WAIT_S
+
+if TYPE_CHECKING:
+    from neve.usecases.work.observe.dry_run import DryRun
 
 SESSION = "/v1/users/{user_id}/sessions/{session_id}"
 WAIT = "Poll up to 20 s for the end of the job."
@@ -62,6 +75,79 @@ class JobOut(View):
 
 class ObserveBody(Body):
     wait: bool = Field(default=False, description=WAIT)
+    dry_run: bool = Field(default=False, description="Say what a pass would write, and write nothing.")
+
+
+class DryObservationOut(View):
+    """A new memory of a pass."""
+
+    text: str
+    priority: Priority
+    tokens: int
+    seq_from: int | None
+    seq_to: int | None
+    about: list[str] | None
+
+
+class DryFactOut(View):
+    """The fate of a statement. Only a row that there is has an id; what is rejected has no text."""
+
+    decision: str
+    reason: str
+    id: str | None = None
+    text: str | None = None
+    category: Category | None = None
+    status: MemoryStatus | None = None
+    tokens: int | None = None
+    seq_from: int | None = None
+    seq_to: int | None = None
+    supersedes: list[str] | None = None
+
+
+class DryRunOut(View):
+    dry_run: Literal[True] = True
+    passes: int = Field(description="How often the observer was asked with success.")
+    observed_seq: int = Field(description="How far the session would be observed.")
+    observations: list[DryObservationOut]
+    facts: list[DryFactOut]
+    superseded: list[str] = Field(description="Ids of memories that would be superseded.")
+    reinforced: list[str] = Field(description="Ids of memories that would be cited, or stated again.")
+    tokens: int = Field(description="Of what would be new.")
+    model: dict[str, int] | None = Field(description="What it has cost, which is counted: calls and tokens of a model.")
+    complete: bool = Field(description="False: not all that is unobserved was looked at, `reason` says why.")
+    reason: str | None
+
+    @classmethod
+    def of(cls, dry: DryRun) -> Self:
+        return super().of(
+            dry,
+            dry_run=True,
+            passes=dry.report.passes,
+            observed_seq=dry.report.observed_seq,
+            observations=[_observation(one) for one in dry.observations],
+            facts=[_fact(one, dry.facts.get(one.get("id", ""))) for one in dry.report.facts],
+            model=dict(dry.cost) or None,
+        )
+
+
+def _observation(memory: Memory) -> DryObservationOut:
+    origin = memory.provenance
+    return DryObservationOut.of(
+        memory, seq_from=origin.seq_from, seq_to=origin.seq_to, about=list(memory.about) or None
+    )
+
+
+def _fact(told: Mapping[str, Any], fact: Memory | None) -> DryFactOut:
+    decided = {name: told[name] for name in ("decision", "reason")}
+    if fact is None:
+        return DryFactOut(**decided, id=told.get("id"))
+    origin, supersedes = fact.provenance, list(fact.supersedes) or None
+    more = {"seq_from": origin.seq_from, "seq_to": origin.seq_to, "supersedes": supersedes, "id": None}
+    return DryFactOut.of(fact, **decided, **more)
+
+
+class ObservedOut(RootModel[DryRunOut | JobOut]):
+    """`dry_run` says which one."""
 
 
 class CompactBody(Body):
@@ -97,9 +183,13 @@ _JOB = {200: Response("The job has ended.", JobOut), 202: Response("The job is q
 OBSERVE = Operation(
     **route("POST", SESSION + "/observe", "observeSession", "jobs", "chat"),
     summary="Turn the unobserved events of a session into memory now.",
-    description="One job per session and last seq, shared with the automatic pass; done at once when nothing is new.",
+    description="One job per session and last seq, shared with the automatic pass; done at once when nothing is new."
+    " With `dry_run` there is no job, and no answer is kept for an `Idempotency-Key`.",
     body=ObserveBody,
-    responses=_JOB,
+    responses={
+        200: Response("The job has ended, or what it would write.", ObservedOut),
+        202: Response("The job is queued or running.", JobOut),
+    },
     codes=(*USER_WRITE, "session_not_found"),
     idempotent=True,
 )

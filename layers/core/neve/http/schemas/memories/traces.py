@@ -1,4 +1,4 @@
-"""E9 trace: what a memory replaced and was replaced by, and which recalls surfaced it."""
+"""E9 trace: what a memory replaced and was replaced by, which recalls surfaced it, and which packs hold it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pydantic import Field
 from neve.domain.records.memories import Memory
 from neve.http.operations import Operation, Response, View, route
 from neve.http.pages import parts_that_fit
+from neve.http.schemas.enums import PackLayer, Trigger
 from neve.usecases.ask.memories.trace_memory import Trace
 
 
@@ -37,6 +38,17 @@ class TracedStatementView(View):
         return super().of(memory, by=memory.provenance.by)
 
 
+class CarriedView(View):
+    """A frozen pack version that holds the memory."""
+
+    session_id: str
+    pack_version: int
+    trigger: Trigger
+    built_at: str
+    layer: PackLayer
+    rev: int = Field(description="Of the memory, as that pack shows it.")
+
+
 class TraceView(View):
     memory_id: str
     history: list[TracedStatementView] = Field(
@@ -48,6 +60,8 @@ class TraceView(View):
     summary: str = Field(description="In words, also when it was never recalled.")
     recalls_examined: int = Field(description="The user's newest recalls, at most 200.")
     surfaced: list[SurfacedView] = Field(description="Newest first.")
+    packs: list[CarriedView] = Field(description="Pack versions that hold it, the newest 20, newest first.")
+    more_packs: bool = Field(description="There are others, or may be: not all of the user's versions were looked at.")
 
     @classmethod
     def of(cls, trace: Trace) -> Self:
@@ -66,7 +80,7 @@ def _nearest_statements(trace: Trace) -> list[TracedStatementView]:
 
 TRACE_MEMORY = Operation(
     **route("GET", "/v1/users/{user_id}/memories/{memory_id}/trace", "traceMemory", "memories", "records"),
-    summary="What a memory replaced, what replaced it, and which of the last 200 recalls answered with it.",
+    summary="What a memory replaced, what replaced it, and which of the last 200 recalls and which packs had it.",
     responses={200: Response("The trace.", TraceView)},
     codes=("memory_not_found",),
 )

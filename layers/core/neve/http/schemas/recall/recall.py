@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NotRequired, Self, cast
 from pydantic import Field, JsonValue, SkipValidation
 from typing_extensions import TypedDict  # pydantic reads the standard library's from Python 3.12 on
 
+from neve.domain.ids import IDENTIFIER, MEMORY_ID
 from neve.domain.indexing.passage import Source
 from neve.domain.metadata import as_entries, of_entries
 from neve.domain.tenants.policy import Rerank
@@ -21,17 +22,21 @@ from neve.http.schemas.enums import (
     HitKind,
     Leg,
     LegStatus,
+    MemoryStatus,
     RecallMode,
     RecallScope,
     ResultState,
     Tier,
     Trust,
+    WhyNotSource,
 )
 from neve.http.schemas.fields import About, Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer
 from neve.usecases.ask.recall.command import MAX_K, RecallCommand, RecallFilters
+from neve.usecases.ask.recall.record_recall import RecallRecord
 from neve.usecases.ask.recall.stages.legs import LegReport
+from neve.usecases.ask.recall.why_not import WhyNot
 
 MAX_QUERY = 8_000
 MAX_EXCLUDED = 100
@@ -116,6 +121,12 @@ class RecallBody(SearchBody):
 class RecallsQuery(Parameters):
     limit: Limit = 50
     cursor: Cursor | None = None
+
+
+class RecallQuery(Parameters):
+    why_not: Annotated[str, Field(pattern=f"^(?:{IDENTIFIER}|{MEMORY_ID})$")] | None = Field(
+        default=None, description="A memory's id: the answer says why it was not among the hits."
+    )
 
 
 # --- answers ------------------------------------------------------------------------------------
@@ -351,6 +362,48 @@ class RecallRecordView(View):
     degraded: Degraded
 
 
+class LegPlaceView(View):
+    """The place of a memory in one leg. Without a rank it was not found, or dropped before the ranking."""
+
+    status: LegStatus
+    depth: int
+    rank: int | None
+    score: float | None = Field(description="BM25 of the lexical leg, cosine of the vector leg.")
+
+
+class WhyNotView(View):
+    id: str
+    found: bool = Field(description="It was among the hits: `reason` is `returned`.")
+    reason: str = Field(
+        description="`returned`; why the candidate was dropped; of what was none: `not_found`, `not_searched`, "
+        "`not_looked_for`, `never_recall`, `status`, `validity`, `other_session`, `scope`, `excluded`, `filtered`, "
+        "`not_there_yet`, `unknown`, or `not_kept`: the ledger does not say."
+    )
+    told_by: WhyNotSource | None = Field(
+        description="`recall`: what was true then. `memory`: its row, as it is now. Absent with `not_kept`."
+    )
+    rank: int | None
+    score: float | None
+    similarity: float | None = Field(description="Calibrated.")
+    status: MemoryStatus | None = Field(description="Of the memory now.")
+    filters: list[str] | None = Field(
+        description="What would not let it pass; with `not_kept` the filters whose values are not kept."
+    )
+    legs: dict[str, LegPlaceView]
+
+    @classmethod
+    def of(cls, told: WhyNot) -> Self:
+        return super().of(told, filters=list(told.filters) or None)
+
+
+class ExplainedRecallView(RecallRecordView):
+    why_not: WhyNotView | None = None
+
+    @classmethod
+    def explaining(cls, record: RecallRecord, told: WhyNot | None) -> Self:
+        return cls.of(record, why_not=WhyNotView.of(told) if told else None)
+
+
 class RecallPage(Page):
     recalls: list[RecallRecordView]
     next_cursor: str | None
@@ -379,7 +432,8 @@ LIST_RECALLS = Operation(
 
 READ_RECALL = Operation(
     **route("GET", "/v1/users/{user_id}/recalls/{recall_id}", "readRecall", "recall", "chat"),
-    summary="One recall with every candidate, its components, and why it was dropped.",
-    responses={200: Response("The recall.", RecallRecordView)},
+    summary="One recall with every candidate, its components, and why it was dropped; why a memory was none.",
+    query=RecallQuery,
+    responses={200: Response("The recall.", ExplainedRecallView)},
     codes=("recall_not_found",),
 )

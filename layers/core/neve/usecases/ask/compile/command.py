@@ -23,7 +23,8 @@ Content = str | list[dict[str, Any]]
 @dataclass(frozen=True, slots=True)
 class CompileCommand:
     """The request for a prompt. ``message``: text or blocks; None where the log ends with what the model has to answer.
-    ``profile`` None: the policy's. ``history_window``: turns. ``dry_run``: the plan only, and nothing is written.
+    ``profile`` None: the policy's. ``history_window``: turns. ``dry_run``: the plan only, and nothing is written;
+    ``with_request``: the request with it, and where its parts are.
     ``images_refused``: seqs of events whose images a provider has refused. ``tools``: the caller's, as the provider
     takes them. ``system``: the caller's text, ``system_mark`` its own mark for the cache. ``max_breakpoints``: marks
     that the caller wants."""
@@ -36,6 +37,7 @@ class CompileCommand:
     profile: Profile | None = None
     history_window: int | None = None
     dry_run: bool = False
+    with_request: bool = False
     images: ImagesShown = "all"
     images_refused: frozenset[int] = frozenset()
     tools: tuple[Tool, ...] = ()

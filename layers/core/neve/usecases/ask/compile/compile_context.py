@@ -21,6 +21,7 @@ from neve.domain.compile.formats.declared_tools import OfferedTools
 from neve.domain.compile.formats.every import FORMATS
 from neve.domain.compile.history import is_hidden, message_of
 from neve.domain.compile.last_turn import session_text
+from neve.domain.compile.placed_parts import PlacedPart, placed_parts
 from neve.domain.compile.plan import Limits, PromptInput, PromptPlan, make_plan
 from neve.domain.compile.prompt import Breakpoint
 from neve.domain.compile.shown_images import ImageCount, beyond_its_room, count_images, mark_out, room_for_the_log
@@ -63,10 +64,11 @@ _DIGEST = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A compiled prompt. ``request``: for the provider; None of a dry run. ``epoch``: as it is now; ``prefix_changed``:
-    what stands before the pack is not what it was in the prompt before. ``prefix_ends``: where what a provider caches
-    ends. ``images``: of the prompt. ``hits``: those that there were for it; ``recall_id``: of the recall that found
-    them. ``prompt_id``: None of a dry run, and where nothing could be kept. ``elapsed_ms`` of all of it."""
+    """A compiled prompt. ``request``: for the provider; None of a dry run without it. ``epoch``: as it is now;
+    ``prefix_changed``: what stands before the pack is not what it was in the prompt before. ``prefix_ends``: where what
+    a provider caches ends. ``images``: of the prompt. ``hits``: those that there were for it; ``recall_id``: of the
+    recall that found them. ``prompt_id``: None of a dry run, and where nothing could be kept. ``elapsed_ms`` of all of
+    it."""
 
     command: CompileCommand
     budget: Budget
@@ -84,6 +86,12 @@ class Compiled:
     hits: Sequence[Hit] = ()
     recall_id: str | None = None
     prompt_id: str | None = None
+
+    @property
+    def parts(self) -> list[PlacedPart] | None:
+        """Place the parts in the request, where the call asks for it."""
+        wanted = self.command.with_request and self.request is not None
+        return placed_parts(self.plan, self.request) if wanted and self.request is not None else None
 
     @property
     def shown_hits(self) -> list[Hit]:
@@ -384,9 +392,13 @@ class _Compilation:
         return rules.ends(plan.prompt, tokens)
 
     def rendered(self, plan: PromptPlan, ends: Sequence[PrefixEnd]) -> Mapping[str, Any] | None:
-        """Render the prompt in the format that was asked for; None for a dry run."""
-        marks = [end.at for end in ends if end.marked]
-        return None if self.command.dry_run else FORMATS[self.command.format].render(plan.prompt, marks)
+        """Render the prompt in the format that was asked for; None for a dry run that does not ask for it."""
+        marks, command = [end.at for end in ends if end.marked], self.command
+        return (
+            None
+            if command.dry_run and not command.with_request
+            else FORMATS[self.command.format].render(plan.prompt, marks)
+        )
 
     def _images(self, plan: PromptPlan) -> ImageCount:
         log = self.material.log.events if self.material.log else ()

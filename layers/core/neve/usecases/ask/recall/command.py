@@ -26,6 +26,7 @@ UNSUPPORTED = "language:unsupported"
 VECTOR_LANGUAGE = "vector:language"
 """The embedding model does not know the message's language."""
 BOTH_LEGS: tuple[Leg, ...] = ("lexical", "vector")
+EVERY_SOURCE = (Source.MEMORY, Source.DOCUMENT, Source.EVENT)
 MAX_K = 50
 MIN_DEPTH = 30
 """Items of a leg, utterances counted by themselves, however many hits are asked for: the order of the first ten must
@@ -66,7 +67,7 @@ class RecallCommand:
     question: str | None = None
     k: int | None = None
     mode: Mode = "prompt"
-    sources: tuple[Source, ...] = (Source.MEMORY, Source.DOCUMENT, Source.EVENT)
+    sources: tuple[Source, ...] = EVERY_SOURCE
     scope: RecallScope = "all"
     session_id: str | None = None
     exclude_ids: tuple[str, ...] = ()

@@ -24,7 +24,14 @@ from neve.usecases.ask.recall.answer import (
 )
 from neve.usecases.ask.recall.command import RecallCommand, ResolvedRequest, resolve
 from neve.usecases.ask.recall.further_statements import with_further_statements
-from neve.usecases.ask.recall.record_recall import RecallRecord, query_hash, record_recall, recorded_hits, recorded_legs
+from neve.usecases.ask.recall.record_recall import (
+    RecallRecord,
+    query_hash,
+    record_recall,
+    recorded_filters,
+    recorded_hits,
+    recorded_legs,
+)
 from neve.usecases.ask.recall.search import Found, nothing_found, search
 from neve.usecases.ask.recall.stages.fill import filled
 from neve.usecases.ask.recall.stages.legs import DEADLINE, QUERY_VECTORS, LegReport
@@ -153,6 +160,7 @@ def _recording(scope: UserScope, request: ResolvedRequest, found: Found, answer:
             hits=recorded_hits(answer.hits, found.dropped),
             degraded=answer.degraded,
             as_of=request.command.as_of,
+            filters=recorded_filters(request.where),
         )
         return record_recall(scope, found.head, record)
 

@@ -15,8 +15,10 @@ from typing import Any
 
 from neve.caching import CacheSpec
 from neve.domain.errors import not_found
+from neve.domain.ids import is_own_memory_id
 from neve.domain.records.users import UserHead
-from neve.ports.table import Expect, Item, Put
+from neve.ports.search import SearchFilter
+from neve.ports.table import Expect, Item, Key, Put
 from neve.scope import UserScope
 from neve.store import rows
 from neve.store.keys import RECALL, UserKeys
@@ -24,7 +26,7 @@ from neve.store.partitions import all_rows_backwards
 from neve.store.rows import json_bytes
 from neve.store.transact import transact
 from neve.usecases.ask.recall.answer import Hit
-from neve.usecases.ask.recall.command import ResolvedRequest
+from neve.usecases.ask.recall.command import EVERY_SOURCE, ResolvedRequest
 from neve.usecases.ask.recall.dropped import Dropped
 from neve.usecases.ask.recall.stages.legs import LegReport
 
@@ -39,7 +41,7 @@ KB), for which the answer waits."""
 class RecallRecord:
     """One recall, as the ledger keeps it. ``hits``: every candidate, ``{id, outcome, rank?, score?, components?,
     reply_to?, found?}``; ``outcome`` is ``returned`` or why it was dropped; ``reply_to``: the event that was shown with
-    it. ``legs``: status, ms and depth of each."""
+    it. ``legs``: status, ms and depth of each. ``filters``: see ``recorded_filters``; None in rows of before."""
 
     id: str
     at: str
@@ -55,6 +57,7 @@ class RecallRecord:
     hits: Sequence[Mapping[str, Any]] = ()
     degraded: Sequence[str] = ()
     as_of: str | None = None
+    filters: Mapping[str, Any] | None = None
 
 
 def record_recall(scope: UserScope, head: UserHead | None, record: RecallRecord) -> bool:
@@ -77,6 +80,42 @@ def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[
     return returned + [{"id": d.id, "outcome": d.reason, "found": dict(d.found)} for d in dropped]
 
 
+UNKEPT = "unkept"
+_KEPT = ("sources", "statuses", "kinds", "tier", "category", "after", "before")
+_WRITTEN = ("group", "tags", "metadata", "path_prefix", "about")
+"""Filters whose values a caller writes as free text: nothing of such a text is kept."""
+
+
+def recorded_filters(where: SearchFilter) -> dict[str, Any]:
+    """Return the parts of a search's filter that are not as usual: names of a fixed list, times, and our own ids that
+    were left out; of the others (``unkept``) only that they were set."""
+    usual = SearchFilter(sources=EVERY_SOURCE)
+    kept = {name: getattr(where, name) for name in _KEPT if getattr(where, name) != getattr(usual, name)}
+    own = sorted(filter(is_own_memory_id, where.exclude_ids))
+    unkept = [name for name in _WRITTEN if getattr(where, name)]
+    if len(own) < len(where.exclude_ids):
+        unkept.append("exclude_ids")
+    return kept | ({"exclude_ids": own} if own else {}) | ({UNKEPT: unkept} if unkept else {})
+
+
+def filter_of(record: RecallRecord) -> SearchFilter:
+    """Return the filter of a recall, as far as its row keeps it. Statuses are open where the row says nothing."""
+    kept = dict(record.filters) if record.filters is not None else {"statuses": ()}
+    values: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in kept.items() if name in _KEPT
+    }
+    session = record.session_id
+    return SearchFilter(
+        **values,
+        session_id=session if record.scope == "session" else None,
+        not_session_id=session if record.scope == "global" else None,
+        exclude_ids=frozenset(kept.get("exclude_ids", ())),
+        holds_at=record.as_of or record.at,
+        in_force_at=record.as_of,
+        asked_in=session,
+    )
+
+
 def recorded_legs(reports: Mapping[str, LegReport]) -> dict[str, dict[str, Any]]:
     """Return the reports of the legs as a reader of the ledger sees them: without why a leg failed, which is for
     operators."""
@@ -85,7 +124,7 @@ def recorded_legs(reports: Mapping[str, LegReport]) -> dict[str, dict[str, Any]]
 
 # --- rows ---------------------------------------------------------------------------------------
 
-_AS_TEXT = ("legs", "hits", "degraded")
+_AS_TEXT = ("legs", "hits", "degraded", "filters")
 
 
 def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
@@ -96,7 +135,7 @@ def put_record(keys: UserKeys, record: RecallRecord, incarnation: int) -> Put:
     the KB written takes a fifth of it."""
     key = keys.recall(record.id)
     attributes = _given(record)
-    texts = {name: json_bytes(attributes[name]) for name in _AS_TEXT}
+    texts = {name: json_bytes(attributes[name]) for name in _AS_TEXT if name in attributes}
     hits = zlib.compress(texts["hits"], COMPRESSION)
     attributes |= {name: text.decode() for name, text in texts.items()} | {"hits": hits}
     item: Item = {
@@ -121,7 +160,7 @@ def _given(record: RecallRecord | LegReport) -> dict[str, Any]:
 
 def read_record(item: Item) -> RecallRecord:
     given = {name: item[name] for name in RecallRecord.__dataclass_fields__ if name in item}
-    texts = {name: item[name] for name in _AS_TEXT} | {"hits": zlib.decompress(item["hits"])}
+    texts = {name: item[name] for name in _AS_TEXT if name in item} | {"hits": zlib.decompress(item["hits"])}
     return RecallRecord(**given | {name: json.loads(text) for name, text in texts.items()})
 
 
@@ -175,8 +214,12 @@ def last_recalls(scope: UserScope, most: int) -> list[RecallRecord]:
 def get_recall(scope: UserScope, recall_id: str) -> RecallRecord:
     """Read one recall. Raises recall_not_found, StoreUnavailable."""
     keys = scope.keys
-    found = scope.ports.table.get_many([keys.head, keys.recall(recall_id)])
-    item = rows.live(found.get(keys.recall(recall_id)), scope.ports.clock.now())
-    if item is None or rows.hidden(rows.read_head(found.get(keys.head))):
+    return recall_of(scope, recall_id, scope.ports.table.get_many([keys.head, keys.recall(recall_id)]))
+
+
+def recall_of(scope: UserScope, recall_id: str, found: Mapping[Key, Item]) -> RecallRecord:
+    """Read one recall of the rows that were read with the user's. Raises recall_not_found."""
+    item = rows.live(found.get(scope.keys.recall(recall_id)), scope.ports.clock.now())
+    if item is None or rows.hidden(rows.read_head(found.get(scope.keys.head))):
         raise not_found("recall", recall_id)
     return read_record(item)

@@ -67,10 +67,12 @@ def observe_session(
     *,
     closing: bool = False,
     seconds_left: SecondsLeft = for_ever,
+    passes: type[Passes] | None = None,
 ) -> ObservationReport:
     """Observe in consecutive passes, oldest events first, until nothing is left, or until less time is left than one
     more pass may take, be it the first: ``left_off_at`` then says where. ``closing`` (compaction, session end): the
     marker advances even past events that hold no memory. ``report``: of the job's earlier workers; it is carried on.
+    ``passes``: of another kind than usual.
 
     Raises LeaseHeld, LeaseLost, UserErased, ModelUnavailable, ModelRefused, StoreUnavailable. Whatever was committed
     before stays; the rest of the tail stays unobserved."""
@@ -84,7 +86,7 @@ def observe_session(
     leased = take_lease(scope)
     token = leased.lease_token
     try:
-        one = _Pass(scope, incarnation, token, closing, report, within_lease(scope, leased, seconds_left))
+        one = (passes or Passes)(scope, incarnation, token, closing, report, within_lease(scope, leased, seconds_left))
         try:
             while one.run():
                 pass
@@ -132,7 +134,7 @@ def done_justice(observed: Observed, read: PassRead, room: FactRoom) -> tuple[Ob
 
 
 @dataclass
-class _Pass:
+class Passes:
     """The passes of one worker. ``report.passes`` counts the answers that were accepted. ``ahead``: events that were
     read and not observed yet; ``facts``: what other conversations hold, once it was read."""
 
@@ -165,7 +167,7 @@ class _Pass:
             return True
         new = (one for one in plan.events if one.seq > marker.offered_seq)
         note_languages(self.scope.ports, (event_text(e) for e in new if e.event_type is EventType.USER_MESSAGE))
-        share_said(self.scope, head, plan.events)
+        self._hand_on(head, plan.events)
         pictured = pictures_with_room(self.scope.ports.objects, plan.events, raw)
         if len(pictured.events) < len(plan.events):
             plan = Pass(plan.events[: len(pictured.events)], cut_by_cap=True)
@@ -201,6 +203,10 @@ class _Pass:
                 )
             )
         return True
+
+    def _hand_on(self, head: SessionHead, events: Sequence[Event]) -> None:
+        """Hand on what participants share."""
+        share_said(self.scope, head, events)
 
     def left_off_at(self) -> str | None:
         """Name where the passes have come to; None when nothing is left to read."""
