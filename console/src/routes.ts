@@ -5,6 +5,7 @@ import { Memories } from "./views/memories.tsx";
 import { Costs } from "./views/money.tsx";
 import { PolicyView } from "./views/policy/policy.tsx";
 import { Receipts } from "./views/export/receipt.tsx";
+import { WorkView } from "./views/work.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -28,6 +29,7 @@ export const routes: Route[] = [
 
   // What it costs, and what is at work.
   { path: "money", name: "Cost", of: "tenant", scopes: ["admin"], View: Costs },
+  { path: "work", name: "Work", of: "tenant", scopes: ["admin"], View: WorkView },
 
   // What one may do with all of it.
   { path: "policy", name: "Policy", of: "tenant", scopes: ["admin"], View: PolicyView },

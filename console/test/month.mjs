@@ -126,6 +126,7 @@ export async function month(served) {
   await mira("POST", "/export", {});
   await served.api("PUT", "/webhooks/crm", { url: "https://hooks.example.com/neve", types: ["memory.written", "erasure.done"] });
   await settle();
+  await unfinished(on("ines"), control, settle);
   await control("clock", {});
   return { receipt, memory: by_hand.id, recall: recalls.find(({ hits }) => hits.length)?.recall_id ?? "" };
 }
@@ -148,6 +149,20 @@ async function erased(tomas, served, control, settle) {
     await settle();
   }
   return id;
+}
+
+/** Of a third one something failed, and something is under way. */
+async function unfinished(ines, control, settle) {
+  await ines("POST", "/sessions", { session_id: "cups", title: "Cups for Jardim" });
+  const say = (content) => ines("POST", "/sessions/cups/events", { events: [{ event_type: "user_message", content }, { event_type: "assistant_response", content: "Noted." }] });
+  await control("llm", { answers: [{ error: "refused", purpose: "observe" }] });
+  await say("I run the café Jardim in Braga and I ordered thirty cups from Mira.");
+  await ines("POST", "/sessions/cups/observe", { wait: false });
+  await settle();
+  await control("pause", { worker: "jobs" });
+  await control("pause", { worker: "extract" });
+  await ines("POST", "/export");
+  await say("I want the cups by the tenth of September.");
 }
 
 /** What a provider with a cache of five minutes would say of the prompt. */
