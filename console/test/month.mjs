@@ -151,16 +151,19 @@ async function erased(tomas, served, control, settle) {
   return id;
 }
 
-/** Of a third one something failed, and something is under way. */
+/** Of a third one an export was taken back, with words that were taken back, and something is under way. */
 async function unfinished(ines, control, settle) {
   await ines("POST", "/sessions", { session_id: "cups", title: "Cups for Jardim" });
   const say = (content) => ines("POST", "/sessions/cups/events", { events: [{ event_type: "user_message", content }, { event_type: "assistant_response", content: "Noted." }] });
-  await control("llm", { answers: [{ error: "refused", purpose: "observe" }] });
   await say("I run the café Jardim in Braga and I ordered thirty cups from Mira.");
+  await say("My neighbour told me that he moves out.");
   await ines("POST", "/sessions/cups/observe", { wait: false });
   await settle();
-  await control("pause", { worker: "jobs" });
-  await control("pause", { worker: "extract" });
+  await ines("POST", "/export");
+  await settle();
+  await ines("POST", "/sessions/cups/events/retract", { from_seq: 3, to_seq: 4, reason: "deleted" });
+  await settle();
+  for (const worker of ["jobs", "extract"]) await control("pause", { worker });
   await ines("POST", "/export");
   await say("I want the cups by the tenth of September.");
 }

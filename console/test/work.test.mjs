@@ -91,3 +91,43 @@ test("policy: who was slower sees both, and loses neither", async () => {
   await looks(shown, "policy");
   await shown.context().close();
 });
+
+test("work: what failed is told with its reason and the way out, what is under way ends by itself", async () => {
+  const { api, control } = served;
+  await api("POST", `/users/${USER}/sessions/s1/events`, { events: [{ event_type: "user_message", content: "I live in Porto." }, { event_type: "assistant_response", content: "Noted." }] });
+  await control("drain", {});
+  const broken = await api("POST", `/users/${USER}/export`);
+  await control("drain", {});
+  await api("POST", `/users/${USER}/sessions/s1/events/retract`, { from_seq: 1, to_seq: 2, reason: "deleted" });
+  await control("drain", {});
+  await control("pause", { worker: "jobs" });
+  const { id } = await api("POST", `/users/${USER}/export`);
+  const shown = await page(opened);
+  await shown.clock.install();
+  await open(shown, served, token, "/work");
+  const failed = shown.locator(".box").filter({ has: shown.locator(`a[href*="${broken.id}"]`) });
+  assert.match(await failed.innerText(), /Messages of the user were deleted after it began/);
+  await failed.getByRole("link", { name: "Another export" }).waitFor();
+  const row = shown.locator(`table a[href*="${id}"]`);
+  await row.waitFor();
+  assert.match(await tile(shown, "Under way").innerText(), /1\s+1 × export/);
+  assert.match(await tile(shown, "Service").innerText(), /ok\s+version \d/);
+  await looks(shown, "work");
+
+  let asked = 0;
+  shown.on("request", (request) => request.url().endsWith("/v1/admin/work") && asked++);
+  const hide = (hidden) => shown.evaluate((to) => {
+    Object.defineProperty(document, "visibilityState", { value: to ? "hidden" : "visible", configurable: true });
+    document.dispatchEvent(new Event("visibilitychange"));
+  }, hidden);
+  await hide(true);
+  await shown.clock.runFor(60_000);
+  assert.equal(asked, 0, "nobody looks");
+  await hide(false);
+  await control("resume", {});
+  await control("drain", {});
+  await shown.clock.runFor(10_000);
+  await row.waitFor({ state: "detached" });
+  assert.ok(asked > 0);
+  await shown.context().close();
+});

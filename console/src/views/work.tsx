@@ -23,7 +23,6 @@ const NEXT: Record<string, string> = {
   reflect: "Nothing is lost: the next night goes on.",
   reindex: "Set the languages in the policy once more. Until then recall works by keyword.",
   drain: "Drain again, once the trouble above is over.",
-  export: "Ask for another export.",
   erase: "Nothing is visible of the user. Ask again: it goes on where it was.",
   forget: "Forget again: what is forgotten already is left out.",
 };
@@ -64,15 +63,15 @@ function Shown({ work, health, failed, at, reload }: { work: Work; health: Healt
           { name: "Service", value: health.status, kind: health.status === "ok" ? "good" : "bad", note: `version ${health.version}` },
           { name: "Under way", value: `${count(jobs.length)}${work.jobs_complete ? "" : "+"}`, note: kinds || "nothing" },
           { name: "Conversations that wait", value: `${count(waiting.length)}${work.waiting_complete ? "" : "+"}`, note: "for the index or the observer" },
-          { name: "Last night", value: night ? night.status : "none yet", kind: night?.status === "failed" || night?.failed ? "bad" : undefined, note: night && <><Time at={night.began} />, {count(night.ended)} of {many(night.users, "user")}{night.failed > 0 && `, ${count(night.failed)} failed`}</> },
+          { name: "Last night", value: night ? night.status : "none", kind: night?.status === "failed" || night?.failed ? "bad" : undefined, note: !night ? "of the last two" : <><Time at={night.began} />, {count(night.ended)} of {many(night.users, "user")}{night.failed > 0 && `, ${count(night.failed)} failed`}</> },
           { name: "Failed in seven days", value: count(failed.length), kind: failed.length ? "bad" : undefined },
           { name: "Webhooks that fail", value: count(webhooks.length), kind: webhooks.length ? "bad" : undefined },
         ]}
       />
       {health.troubles.map((one) => (
-        <p class="error"><b><Text value={one.what} /></b> {TROUBLES[one.kind]} since <Time at={one.since} />{one.count !== undefined && ` (${count(one.count)})`}: <Text value={one.reason} /></p>
+        <p class="box"><b class="bad"><Text value={one.what} /></b> {TROUBLES[one.kind]} since <Time at={one.since} />{one.count !== undefined && ` (${count(one.count)})`}: <Text value={one.reason} /></p>
       ))}
-      {night?.reason && <p class="error">The last night: <Text value={night.reason} /> <a href={href(["receipt", night.job_id])}>its job</a></p>}
+      {night?.reason && <p class="box">The last night: <Text value={night.reason} /> <a href={href(["receipt", night.job_id])}>its job</a></p>}
       {failed.length > 0 && <h2>Failed</h2>}
       {failed.slice(0, SHOWN).map((event) => <FailedJob key={event.subject} event={event} />)}
       {webhooks.length > 0 && <h2>Webhooks</h2>}
@@ -85,11 +84,11 @@ function Shown({ work, health, failed, at, reload }: { work: Work; health: Healt
       {jobs.length > 0 && (
         <>
           <h2>Under way</h2>
-          <Table label="Jobs" head={["Job", "of", "status", "since", "sent again"]}>
+          <Table label="Jobs" head={["Job", "of", "status", "since"]}>
             {jobs.map((one) => (
               <Row name={<a href={href(["receipt", one.id])}>{kind(one.kind)}</a>}>
                 <td>{one.user_id ? <Text value={one.user_id} most={60} /> : "everybody"} {one.session_id && <Text value={one.session_id} most={60} />}</td>
-                <td><Status of={one.status} /></td><td><Time at={one.created_at} /></td><td>{one.due_at ? <Time at={one.due_at} /> : "no"}</td>
+                <td><Status of={one.status} /></td><td><Time at={one.created_at} /></td>
               </Row>
             ))}
           </Table>
@@ -127,7 +126,7 @@ function FailedJob({ event }: { event: Failed }) {
         <span class="dim"><Time at={event.at} /></span>
       </p>
       {why !== undefined && <p class="bad"><Text value={String(why)} most={500} /></p>}
-      <p>{NEXT[name] ?? "Asking again is safe: it queues the same work."}</p>
+      {name === "export" ? <p><a href={href(["export"], { user: event.user_id })}>Another export</a></p> : <p>{NEXT[name] ?? "Asking again is safe: it queues the same work."}</p>}
     </div>
   );
 }
