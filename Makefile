@@ -38,7 +38,7 @@ TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
 DATA ?= ../shared/data
 SETS ?=
-TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml
+TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml infra/console.yaml
 
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1

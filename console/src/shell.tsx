@@ -32,7 +32,7 @@ export function Shell() {
       <Main route={route} />
       {wanted.value && (
         <Dialog title="A new token, please">
-          <p>{wanted.value}. The page goes on with another one; nothing that you typed is lost.</p>
+          <p>{wanted.value} The page goes on with another one; nothing that you typed is lost.</p>
           <TokenForm />
           <button type="button" class="link" onClick={leave}>Leave the page</button>
         </Dialog>

@@ -24,7 +24,7 @@ test("the token leaves the address and is kept in no storage", async () => {
 
 test("without a token it asks for one, and says why a wrong one is none", async () => {
   const shown = await page(opened);
-  await shown.goto(`${served.url}/console#/memories?user=${A}`);
+  await shown.goto(`${served.url}/console#/memories?user=${A}&q=porto`);
   await shown.getByLabel("Token").fill("nonsense");
   await shown.getByRole("button", { name: "Go on" }).click();
   await shown.getByText("neither an access token nor an API key").waitFor();
@@ -72,7 +72,7 @@ test("a token that ends while somebody types loses nothing, and the request goes
     await shown.getByLabel("Kind").selectOption("fact");
     const dialog = shown.getByRole("dialog", { name: "A new token, please" });
     await dialog.waitFor();
-    await dialog.getByText("expired").waitFor();
+    await dialog.getByText("was good until").waitFor();
     assert.deepEqual(await axe(shown), []);
     await dialog.getByLabel("Token").fill(await served.token(B));
     await dialog.getByRole("button", { name: "Go on" }).click();

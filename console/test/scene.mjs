@@ -12,6 +12,8 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const START_MS = 120_000;
+/** The machine may be busy: what does not come by then never comes. */
+const PATIENCE_MS = 120_000;
 
 /** `python -m local` on a new folder: `api(method, path, body)` with its key, `token(user?)`, `stop()`, `start()` again,
  * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). `t`: of a test, or `{ after }` at
@@ -81,6 +83,7 @@ export async function browser(t) {
 export async function page(opened, { width = 1200, height = 800, colorScheme = "light" } = {}) {
   const context = await opened.newContext({ viewport: { width, height }, colorScheme });
   const shown = await context.newPage();
+  shown.setDefaultTimeout(PATIENCE_MS);
   shown.wrong = [];
   shown.origins = new Set();
   shown.on("console", (message) => message.type() === "error" && shown.wrong.push(message.text()));

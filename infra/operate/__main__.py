@@ -11,6 +11,7 @@ import time
 
 from boto3 import Session
 
+from infra.operate.console import NotBuilt, put_console
 from infra.operate.stages import NoAccount, NoSuchStage, settings_of
 from local.reindex.search_domain import reindex_stage
 from local.template import ROOT
@@ -40,6 +41,7 @@ from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
 FAILURES = (
     *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),
     *(SettingsError, EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain, ModelMissing),
+    NotBuilt,
 )
 EMBEDDERS = ("bge-small", "titan", "none")
 ENCODER = ROOT / "layers" / "encoder"
@@ -55,7 +57,7 @@ def main() -> int:
     log_to_stderr()
     given.chosen = {"encoder_dir": ENCODER} | ({"embedder": given.embedder} if "embedder" in given else {})
     try:
-        session = Session()
+        given.session = session = Session()
         given.settings = settings_of(given.stage, session, **given.chosen)
         given.run(AwsPorts(given.settings, session), given)
     except FAILURES as error:
@@ -94,7 +96,14 @@ def parser() -> argparse.ArgumentParser:
     filled.set_defaults(run=_reindex)
     models = commands.add_parser("put-models", help="the optional models that were fetched, into the stage's bucket")
     models.set_defaults(run=_put_models)
+    page = commands.add_parser("put-console", help="the console that was built, into the bucket of its stack")
+    page.set_defaults(run=_put_console)
     return made
+
+
+def _put_console(_: Ports, given: argparse.Namespace) -> None:
+    for line in put_console(given.session, given.stage):
+        print(line, flush=True)
 
 
 def _put_models(ports: Ports, _: argparse.Namespace) -> None:

@@ -16,7 +16,8 @@ SERVICE = ROOT / "template.yaml"
 DATA = ROOT / "infra" / "data.yaml"
 OBSERVABILITY = ROOT / "infra" / "observability.yaml"
 ACCOUNT = ROOT / "infra" / "account.yaml"
-ALL = (SERVICE, DATA, OBSERVABILITY, ACCOUNT)
+CONSOLE = ROOT / "infra" / "console.yaml"
+ALL = (SERVICE, DATA, OBSERVABILITY, ACCOUNT, CONSOLE)
 
 BUILD_SHA = "0123456789abcdef"
 

@@ -119,15 +119,16 @@ def console(context: Context, /, user: str | None, scopes: str | None, ttl_s: in
     """The address of the console, with a token of USER, or of --user, in it; without one it opens every user's memory.
     Needs the scope admin, or tokens for a user."""
     whose = user or context.user
-    wanted = scopes or ("chat,records,self" if whose else "chat,records,admin")
-    body = {"scopes": [one.strip() for one in wanted.split(",")], "ttl_s": ttl_s, "label": "console"}
-    made = context.tenant_api.of_tenant("POST", path_of("users", whose, "tokens") if whose else "/tokens", body)
-    address = f"{context.url.rstrip('/')}/console/#token={made.text('token')}"
+    named = scopes or ("chat,records,self" if whose else "chat,records,admin")
+    wanted = [one.strip() for one in named.split(",")]
+    path = path_of("users", whose, "tokens") if whose else "/tokens"
+    made = context.tenant_api.of_tenant("POST", path, {"scopes": wanted, "ttl_s": ttl_s, "label": "console"})
+    address, until = f"{context.url.rstrip('/')}/console/#token={made.text('token')}", made.text("expires_at")
     if context.as_json:
-        output.fields(type(made)({"address": address, "expires_at": made.text("expires_at")}), [], as_json=True)
+        output.fields({"address": address, "expires_at": until}, [], as_json=True)
     else:
         click.echo(address)
-        output.note(f"Good until {made.text('expires_at')} for {whose or 'the tenant'}: {', '.join(body['scopes'])}.")
+        output.note(f"Good until {until} for {whose or 'the tenant'}: {', '.join(wanted)}.")
     if opened and not webbrowser.open(address):
         raise click.ClickException("no browser could be opened: open the address yourself")
 

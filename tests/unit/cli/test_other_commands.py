@@ -229,7 +229,12 @@ def test_the_consoles_address_is_printed_alone_with_its_token_behind_the_hash(
     every_user = claims(capsys.readouterr().out.strip())
     assert ("sub" in every_user, every_user["scopes"]) == (False, "chat records admin")
     opened: list[str] = []
-    monkeypatch.setattr("webbrowser.open", lambda address: opened.append(address) or True)
+
+    def opens(address: str) -> bool:
+        opened.append(address)
+        return True
+
+    monkeypatch.setattr("webbrowser.open", opens)
     assert run([*command, "console", "Ada L", "--ttl", "60", "--open"], InProcess.of_all()) == 0
     printed = capsys.readouterr().out.strip()
     one = claims(printed)
