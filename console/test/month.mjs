@@ -70,6 +70,8 @@ const TALKS = [
     ["And when does the glaze workshop start?", "At two in the afternoon: Tomás moved it from ten."]]],
 ];
 
+/** When a compaction changes the pack in the middle of a talk, whose cache is warm. */
+const NEW_PACKS = [20, 9, 2];
 /** The days before these nights. */
 const NIGHTS = [15, 6];
 
@@ -88,7 +90,7 @@ export async function month(served) {
   const mira = on(MIRA);
 
   await control("clock", { now: at(31, 8).toISOString() });
-  await served.api("PATCH", "/policy", { chat_model: MODEL, static_prefix: PREFIX, timezone: "Europe/Lisbon", recall_limit: 6, write_tools: "propose", reflection_min_rows: 5, retention_days: 365, compaction_trigger: 900, session_reflection_trigger: 600 });
+  await served.api("PATCH", "/policy", { chat_model: MODEL, static_prefix: PREFIX, timezone: "Europe/Lisbon", recall_limit: 6, write_tools: "propose", reflection_min_rows: 5, retention_days: 365, compaction_trigger: 260, session_reflection_trigger: 200 });
   const cached = new Map();
   for (const [days, hour, session, title, turns] of TALKS) {
     const began = at(days, hour);
@@ -103,6 +105,7 @@ export async function month(served) {
         { event_type: "user_message", content: said },
         { event_type: "assistant_response", content: answered },
       ] });
+      if (!turn && NEW_PACKS.includes(days)) await mira("POST", `/sessions/${LONG}/compact`, { reason: "manual", wait: true });
     }
     await mira("POST", `/sessions/${session}/observe`, { wait: false });
     await settle();
@@ -122,13 +125,15 @@ export async function month(served) {
   await settle();
   const recalls = [];
   for (const [n, query] of QUESTIONS.entries()) recalls.push(await mira("POST", "/recall", { query, session_id: "kyoto-trip", mode: n % 2 ? "prompt" : "tool" }));
+  const [sister] = (await mira("GET", "/memories?kind=fact&limit=200")).memories.filter(({ text }) => text.includes("sister"));
+  await mira("POST", `/memories/${sister.id}/evolve`, { text: "User's sister Ana lives in Osaka and teaches the tea ceremony there", reason: "Ana moved." });
   const receipt = await erased(on(ERASED), served, control, settle);
   await mira("POST", "/export", {});
   await served.api("PUT", "/webhooks/crm", { url: "https://hooks.example.com/neve", types: ["memory.written", "erasure.done"] });
   await settle();
   await unfinished(on("ines"), control, settle);
   await control("clock", {});
-  return { receipt, memory: by_hand.id, recall: recalls.find(({ hits }) => hits.length)?.recall_id ?? "" };
+  return { receipt, memory: sister.id, recall: recalls[0].recall_id };
 }
 
 /** Somebody else, who is gone at the end: 16 minutes pass between the two looks of an erasure. */

@@ -21,7 +21,8 @@ try {
 }
 
 async function pictures(wanted) {
-  const served = await server(t);
+  // That of `make run`: what a recall finds by meaning is to be seen.
+  const served = await server(t, { embedder: "bge-small" });
   const opened = await browser(t);
   const ids = await month(served);
   const token = await served.token(undefined, ["chat", "records", "documents", "admin"]);

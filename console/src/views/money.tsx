@@ -69,7 +69,7 @@ function Prompts({ sum, days }: { sum: Sums; days: Schema["PromptDayOut"][] }) {
           ...(sum.money ? [
             { name: "Paid", value: money(cost), note: `${money(cost + saved)} without a cache` },
             { name: saved < 0 ? "Lost by the cache" : "Saved by the cache", value: money(Math.abs(saved)), note: share(saved, cost + saved), kind: saved < 0 ? "bad" as const : "good" as const },
-            { name: "Saved by a pack that stays the same", value: money(frozen), note: "against one rebuilt every turn" },
+            { name: "Saved by a pack that stays", value: money(frozen), note: "against one rebuilt every turn" },
           ] : []),
           { name: "Read from the cache", value: percent(tokens.cache_read, prompt(tokens)), note: `${count(tokens.cache_read)} of ${count(prompt(tokens))} tokens` },
           { name: "Prompts", value: count(sum.reports), note: sum.unpriced_reports ? `${count(sum.unpriced_reports)} of a model without a price: in no sum of money` : "" },
