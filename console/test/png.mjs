@@ -12,7 +12,7 @@ export function small(png) {
     const colour = (pixels[at] << 16) | (pixels[at + 1] << 8) | pixels[at + 2];
     often.set(colour, (often.get(colour) ?? 0) + 1);
   }
-  const palette = [...often].sort(([, one], [, other]) => other - one).slice(0, COLOURS).map(([colour]) => colour);
+  const palette = chosen([...often].sort(([, one], [, other]) => other - one).map(([colour]) => colour));
   const place = new Map(palette.map((colour, index) => [colour, index]));
   for (const colour of often.keys()) if (!place.has(colour)) place.set(colour, nearest(palette, colour));
   const rows = Buffer.alloc((width + 1) * height);
@@ -25,6 +25,13 @@ export function small(png) {
   head.set([8, 3, 0, 0, 0], 8);
   const colours = Buffer.from(palette.flatMap((colour) => [colour >> 16, (colour >> 8) & 255, colour & 255]));
   return Buffer.concat([SIGNATURE, chunk("IHDR", head), chunk("PLTE", colours), chunk("IDAT", deflateSync(rows, { level: 9 })), chunk("IEND", Buffer.alloc(0))]);
+}
+
+/** The most frequent of those that look alike come first: else a hundred greys of letters leave no room for a red word. */
+function chosen(colours) {
+  const alike = new Set();
+  const first = colours.filter((colour) => !alike.has(colour & 0xe0e0e0) && alike.add(colour & 0xe0e0e0));
+  return [...new Set([...first, ...colours])].slice(0, COLOURS);
 }
 
 function nearest(palette, colour) {

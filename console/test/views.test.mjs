@@ -7,6 +7,13 @@ import { A, seed, SESSION } from "./seed.mjs";
 const VIEWS = {
   "who to look at": () => "/memories",
   memories: () => `/memories?user=${A}`,
+  "cost of everybody": () => "/money",
+  "cost of one user": () => `/money?user=${A}`,
+  work: () => "/work",
+  policy: () => "/policy",
+  "export and erase": ({ jobs }) => `/export?user=${A}&export=${jobs.exported}`,
+  receipts: () => "/receipt",
+  "a receipt": ({ jobs }) => `/receipt/${jobs.erased}`,
 };
 
 const SIZES = { light: {}, dark: { colorScheme: "dark" }, phone: { width: 360, height: 740 } };
