@@ -4,6 +4,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { settings } from "./settings.mjs";
 
 const MOST = 60 * 1024;
 const here = (name) => new URL(name, import.meta.url);
@@ -21,6 +22,7 @@ const built = await build({
   jsxImportSource: "preact",
   legalComments: "none",
   logLevel: "warning",
+  plugins: [settings],
 });
 const files = built.outputFiles.map(({ path, contents }) => named(`app${path.slice(path.lastIndexOf("."))}`, contents));
 files.push(named("icon.svg", await readFile(here("src/icon.svg"))));

@@ -8,6 +8,11 @@ import { Conversation } from "./views/conversation.tsx";
 import { Memories } from "./views/memories.tsx";
 import { Inbox } from "./views/inbox.tsx";
 import { OneMemory } from "./views/memory/life.tsx";
+import { Export } from "./views/export/export.tsx";
+import { Costs } from "./views/money.tsx";
+import { PolicyView } from "./views/policy/policy.tsx";
+import { Receipts } from "./views/export/receipt.tsx";
+import { WorkView } from "./views/work.tsx";
 
 export type Route = {
   /** First part of the hash: `#/memories`. What follows is the view's: `place.value.path[1]`. */
@@ -36,7 +41,12 @@ export const routes: Route[] = [
   { path: "conversation", name: "Conversation", of: "session", scopes: ["chat"], View: Conversation },
 
   // What it costs, and what is at work.
+  { path: "money", name: "Cost", of: "tenant", scopes: ["admin"], View: Costs },
+  { path: "work", name: "Work", of: "tenant", scopes: ["admin"], View: WorkView },
 
   // What one may do with all of it.
   { path: "inbox", name: "Inbox", of: "user", scopes: ["records"], View: Inbox },
+  { path: "policy", name: "Policy", of: "tenant", scopes: ["admin"], View: PolicyView },
+  { path: "export", name: "Export and erase", of: "user", scopes: ["self", "admin"], View: Export },
+  { path: "receipt", name: "Receipts", of: "tenant", scopes: ["admin"], View: Receipts },
 ];

@@ -18,7 +18,7 @@ const PATIENCE_MS = 120_000;
 /** `python -m local` on a new folder: `api(method, path, body)` with its key, `token(user?)`, `stop()`, `start()` again,
  * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). `t`: of a test, or `{ after }` at
  * the top of a file, with `await` and outside of `before`, whose end would be taken for the end of it all. */
-export async function server(t) {
+export async function server(t, { embedder = "fixture" } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "neve-console-"));
   const ready = join(folder, "ready");
   const python = existsSync(join(ROOT, ".venv/bin/python")) ? join(ROOT, ".venv/bin/python") : "python3";
@@ -26,7 +26,7 @@ export async function server(t) {
   const made = { url: "", key: "", port: 0, start, stop, api, token, control };
   async function start() {
     await rm(ready, { force: true });
-    const args = ["-m", "local", "--port", String(made.port), "--data", join(folder, "data"), "--embedder", "fixture", "--ready-file", ready, "--test-controls"];
+    const args = ["-m", "local", "--port", String(made.port), "--data", join(folder, "data"), "--embedder", embedder, "--ready-file", ready, "--test-controls"];
     const PYTHONPATH = ["layers/core", ".", "sdk/python"].map((one) => join(ROOT, one)).join(":");
     child = spawn(python, args, { cwd: ROOT, env: { ...process.env, PYTHONPATH, ANTHROPIC_API_KEY: "" }, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";

@@ -16,6 +16,13 @@ const VIEWS = {
   "a conversation": () => `/conversation?user=${A}&session=${SESSION}`,
   "an event": () => `/conversation?user=${A}&session=${SESSION}&seq=1`,
   inbox: () => `/inbox?user=${A}`,
+  "cost of everybody": () => "/money",
+  "cost of one user": () => `/money?user=${A}`,
+  work: () => "/work",
+  policy: () => "/policy",
+  "export and erase": ({ jobs }) => `/export?user=${A}&export=${jobs.exported}`,
+  receipts: () => "/receipt",
+  "a receipt": ({ jobs }) => `/receipt/${jobs.erased}`,
 };
 
 const SIZES = { light: {}, dark: { colorScheme: "dark" }, phone: { width: 360, height: 740 } };

@@ -2090,41 +2090,77 @@ class Policy(TypedDict):
     """The numbers that the tenant set, as they are stored. The properties give the numbers in force."""
 
     window: NotRequired[int]
+    """Tokens of the effective context window; what is not set follows it."""
     session_reflection_trigger: NotRequired[int]
+    """Tokens at which a session's observations are folded; 0.325 of the window."""
     session_reflection_target: NotRequired[int]
+    """Tokens that a folding may leave; half of its trigger."""
     compaction_trigger: NotRequired[int]
+    """Tokens of turns at which a session is compacted; half of the window."""
     global_budget: NotRequired[int]
+    """Tokens of the pack for what holds in every session; 0.075 of the window."""
     local_rows_budget: NotRequired[int]
+    """Tokens of the pack for notes and facts of the session itself; 0.05 of the window."""
     always_budget: NotRequired[int]
+    """Tokens of the pack for documents that are always in it; 0.02 of the window."""
     profile_budget: NotRequired[int]
+    """Tokens of the pack for the profile, people included; 0.025 of the window."""
     observer_transcript_cap: NotRequired[int]
+    """Tokens of events that the observer reads at a time."""
     observer_output_cap: NotRequired[int]
+    """Tokens that the observer may answer with."""
     prior_memory_cap: NotRequired[int]
+    """Tokens of earlier memories that the observer is shown."""
     token_counter: NotRequired[TokenCounter]
+    """How tokens are counted."""
     recall_limit: NotRequired[int]
+    """Hits of a recall in a prompt."""
     recall_tool_limit: NotRequired[int]
+    """Hits of the tool `recall_memory`."""
     recall_threshold: NotRequired[float]
+    """Calibrated similarity below which a hit is no hit."""
     prompt_share: NotRequired[float]
+    """Share of a prompt's words that makes up for some similarity; 0 lets everything through."""
     rerank: NotRequired[Rerank]
+    """Who orders the hits again: nobody, a linear model, or for tools a model that reads them."""
     languages: NotRequired[Languages]
+    """Whose meaning recall knows; a change makes every vector anew."""
     summary_verbosity: NotRequired[Verbosity]
+    """How long a summary is."""
     prompt_budget_ms: NotRequired[int]
+    """Milliseconds of a recall in a prompt."""
     session_start_budget_ms: NotRequired[int]
+    """Milliseconds of the pack when a session is opened."""
     manual_search_budget_ms: NotRequired[int]
+    """Milliseconds of a search by a tool."""
     prices: NotRequired[dict[str, ModelPrice]]
+    """By model: what corrects the list prices or adds to them."""
     timezone: NotRequired[str]
+    """The IANA time zone whose 03:00 is the tenant's night."""
     retention_days: NotRequired[int]
+    """Days until an archived event is removed; without it never."""
     reflection_min_age_days: NotRequired[int]
+    """Days until a memory is old enough for a night."""
     reflection_min_rows: NotRequired[int]
+    """Memories that are worth a night's run."""
     reflection_min_tokens: NotRequired[int]
+    """Or so many tokens of them."""
     min_importance: NotRequired[int]
+    """A fact of less importance is kept only if somebody asked for it."""
     review_mode: NotRequired[ReviewMode]
+    """`interactive`: facts that were not said plainly wait in the inbox."""
     write_tools: NotRequired[WriteTools]
+    """What a model may write: nothing, proposals for the inbox, or memories."""
     budget_profile: NotRequired[BudgetProfile | CustomBudget]
+    """How a prompt and its pack are shared out."""
     static_prefix: NotRequired[StaticPrefix]
+    """The part of every prompt that is the tenant's own."""
     pii: NotRequired[PiiActions]
+    """What is done with personal data that is found."""
     chat_model: NotRequired[str]
+    """The model that prompts are for, by its provider's name."""
     cacheable_tokens: NotRequired[dict[str, int]]
+    """By model: from how many tokens on it caches, where the table is wrong."""
 
 
 PolicyChange: TypeAlias = "Policy"

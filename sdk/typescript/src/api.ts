@@ -3360,27 +3360,52 @@ export interface components {
         };
         /** @description The numbers that the tenant set, as they are stored. The properties give the numbers in force. */
         Policy: {
+            /** @description Tokens of the pack for documents that are always in it; 0.02 of the window. */
             always_budget?: number;
-            /** @default agentic */
+            /**
+             * @description How a prompt and its pack are shared out.
+             * @default agentic
+             */
             budget_profile?: components["schemas"]["BudgetProfile"] | components["schemas"]["CustomBudget"];
+            /** @description By model: from how many tokens on it caches, where the table is wrong. */
             cacheable_tokens?: {
                 [key: string]: number;
             };
+            /** @description The model that prompts are for, by its provider's name. */
             chat_model?: string;
+            /** @description Tokens of turns at which a session is compacted; half of the window. */
             compaction_trigger?: number;
+            /** @description Tokens of the pack for what holds in every session; 0.075 of the window. */
             global_budget?: number;
-            /** @default en */
+            /**
+             * @description Whose meaning recall knows; a change makes every vector anew.
+             * @default en
+             */
             languages?: components["schemas"]["Languages"];
+            /** @description Tokens of the pack for notes and facts of the session itself; 0.05 of the window. */
             local_rows_budget?: number;
-            /** @default 10000 */
+            /**
+             * @description Milliseconds of a search by a tool.
+             * @default 10000
+             */
             manual_search_budget_ms?: number;
-            /** @default 2 */
+            /**
+             * @description A fact of less importance is kept only if somebody asked for it.
+             * @default 2
+             */
             min_importance?: number;
-            /** @default 8000 */
+            /**
+             * @description Tokens that the observer may answer with.
+             * @default 8000
+             */
             observer_output_cap?: number;
-            /** @default 35000 */
+            /**
+             * @description Tokens of events that the observer reads at a time.
+             * @default 35000
+             */
             observer_transcript_cap?: number;
             /**
+             * @description What is done with personal data that is found.
              * @default {
              *       "card_number": "block",
              *       "ssn": "block",
@@ -3394,47 +3419,104 @@ export interface components {
              *     }
              */
             pii?: components["schemas"]["PiiActions"];
+            /** @description By model: what corrects the list prices or adds to them. */
             prices?: {
                 [key: string]: components["schemas"]["ModelPrice"];
             };
-            /** @default 4000 */
+            /**
+             * @description Tokens of earlier memories that the observer is shown.
+             * @default 4000
+             */
             prior_memory_cap?: number;
+            /** @description Tokens of the pack for the profile, people included; 0.025 of the window. */
             profile_budget?: number;
-            /** @default 300 */
+            /**
+             * @description Milliseconds of a recall in a prompt.
+             * @default 300
+             */
             prompt_budget_ms?: number;
-            /** @default 0.5 */
+            /**
+             * @description Share of a prompt's words that makes up for some similarity; 0 lets everything through.
+             * @default 0.5
+             */
             prompt_share?: number;
-            /** @default 5 */
+            /**
+             * @description Hits of a recall in a prompt.
+             * @default 5
+             */
             recall_limit?: number;
-            /** @default 0.7 */
+            /**
+             * @description Calibrated similarity below which a hit is no hit.
+             * @default 0.7
+             */
             recall_threshold?: number;
-            /** @default 8 */
+            /**
+             * @description Hits of the tool `recall_memory`.
+             * @default 8
+             */
             recall_tool_limit?: number;
-            /** @default 3 */
+            /**
+             * @description Days until a memory is old enough for a night.
+             * @default 3
+             */
             reflection_min_age_days?: number;
-            /** @default 20 */
+            /**
+             * @description Memories that are worth a night's run.
+             * @default 20
+             */
             reflection_min_rows?: number;
-            /** @default 8000 */
+            /**
+             * @description Or so many tokens of them.
+             * @default 8000
+             */
             reflection_min_tokens?: number;
-            /** @default deep */
+            /**
+             * @description Who orders the hits again: nobody, a linear model, or for tools a model that reads them.
+             * @default deep
+             */
             rerank?: components["schemas"]["Rerank"];
+            /** @description Days until an archived event is removed; without it never. */
             retention_days?: number;
-            /** @default auto */
+            /**
+             * @description `interactive`: facts that were not said plainly wait in the inbox.
+             * @default auto
+             */
             review_mode?: components["schemas"]["ReviewMode"];
+            /** @description Tokens that a folding may leave; half of its trigger. */
             session_reflection_target?: number;
+            /** @description Tokens at which a session's observations are folded; 0.325 of the window. */
             session_reflection_trigger?: number;
-            /** @default 500 */
+            /**
+             * @description Milliseconds of the pack when a session is opened.
+             * @default 500
+             */
             session_start_budget_ms?: number;
+            /** @description The part of every prompt that is the tenant's own. */
             static_prefix?: components["schemas"]["StaticPrefix"];
-            /** @default standard */
+            /**
+             * @description How long a summary is.
+             * @default standard
+             */
             summary_verbosity?: components["schemas"]["Verbosity"];
-            /** @default UTC */
+            /**
+             * @description The IANA time zone whose 03:00 is the tenant's night.
+             * @default UTC
+             */
             timezone?: string;
-            /** @default estimate */
+            /**
+             * @description How tokens are counted.
+             * @default estimate
+             */
             token_counter?: components["schemas"]["TokenCounter"];
-            /** @default 200000 */
+            /**
+             * @description Tokens of the effective context window; what is not set follows it.
+             * @default 200000
+             */
             window?: number;
-            /** @default off */
+            /**
+             * @description What a model may write: nothing, proposals for the inbox, or memories.
+             * @default off
+             */
             write_tools?: components["schemas"]["WriteTools"];
         };
         PolicyChange: components["schemas"]["Policy"];

@@ -118,43 +118,124 @@ class Policy(Given):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    window: Tokens = Field(default=200_000, ge=100, le=MAX_WINDOW)
-    session_reflection_trigger: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    session_reflection_target: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    compaction_trigger: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    global_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    local_rows_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    always_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    profile_budget: Tokens | None = Field(default=None, ge=0, le=MAX_WINDOW)
-    observer_transcript_cap: Tokens = Field(default=35_000, ge=100, le=150_000)
-    observer_output_cap: Tokens = Field(default=8_000, ge=1, le=64_000)
-    prior_memory_cap: Tokens = Field(default=4_000, ge=0, le=15_000)
-    token_counter: TokenCounter = "estimate"
-    recall_limit: int = Field(default=5, ge=1, le=50)
-    recall_tool_limit: int = Field(default=8, ge=1, le=50)
-    recall_threshold: float = Field(default=0.7, ge=0.0, le=1.0)
-    prompt_share: float = Field(default=0.5, ge=0.0, le=1.0)
-    rerank: Rerank = "deep"
-    languages: Languages = "en"
-    summary_verbosity: Verbosity = "standard"
-    prompt_budget_ms: int = Field(default=300, ge=1, le=20_000)
-    session_start_budget_ms: int = Field(default=500, ge=1, le=20_000)
-    manual_search_budget_ms: int = Field(default=10_000, ge=1, le=20_000)
-    prices: dict[ModelName, ModelPrice] = Field(default_factory=dict, max_length=MAX_PRICES)
-    timezone: str = Field(default="UTC", min_length=1, max_length=64)
-    retention_days: int | None = Field(default=None, ge=1, le=MAX_DAYS)
-    reflection_min_age_days: int = Field(default=3, ge=0, le=MAX_DAYS)
-    reflection_min_rows: int = Field(default=20, ge=1, le=10_000)
-    reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=MAX_WINDOW)
-    min_importance: int = Field(default=2, ge=1, le=5)
-    review_mode: ReviewMode = "auto"
-    write_tools: WriteTools = "off"
-    budget_profile: Profile = "agentic"
-    static_prefix: StaticPrefix | None = None
-    pii: PiiActions = PiiActions()
-    chat_model: Annotated[ModelName, Field(max_length=100)] | None = None
+    window: Tokens = Field(
+        default=200_000,
+        ge=100,
+        le=MAX_WINDOW,
+        description="Tokens of the effective context window; what is not set follows it.",
+    )
+    session_reflection_trigger: Tokens | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_WINDOW,
+        description="Tokens at which a session's observations are folded; 0.325 of the window.",
+    )
+    session_reflection_target: Tokens | None = Field(
+        default=None, ge=0, le=MAX_WINDOW, description="Tokens that a folding may leave; half of its trigger."
+    )
+    compaction_trigger: Tokens | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_WINDOW,
+        description="Tokens of turns at which a session is compacted; half of the window.",
+    )
+    global_budget: Tokens | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_WINDOW,
+        description="Tokens of the pack for what holds in every session; 0.075 of the window.",
+    )
+    local_rows_budget: Tokens | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_WINDOW,
+        description="Tokens of the pack for notes and facts of the session itself; 0.05 of the window.",
+    )
+    always_budget: Tokens | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_WINDOW,
+        description="Tokens of the pack for documents that are always in it; 0.02 of the window.",
+    )
+    profile_budget: Tokens | None = Field(
+        default=None,
+        ge=0,
+        le=MAX_WINDOW,
+        description="Tokens of the pack for the profile, people included; 0.025 of the window.",
+    )
+    observer_transcript_cap: Tokens = Field(
+        default=35_000, ge=100, le=150_000, description="Tokens of events that the observer reads at a time."
+    )
+    observer_output_cap: Tokens = Field(
+        default=8_000, ge=1, le=64_000, description="Tokens that the observer may answer with."
+    )
+    prior_memory_cap: Tokens = Field(
+        default=4_000, ge=0, le=15_000, description="Tokens of earlier memories that the observer is shown."
+    )
+    token_counter: TokenCounter = Field(default="estimate", description="How tokens are counted.")
+    recall_limit: int = Field(default=5, ge=1, le=50, description="Hits of a recall in a prompt.")
+    recall_tool_limit: int = Field(default=8, ge=1, le=50, description="Hits of the tool `recall_memory`.")
+    recall_threshold: float = Field(
+        default=0.7, ge=0.0, le=1.0, description="Calibrated similarity below which a hit is no hit."
+    )
+    prompt_share: float = Field(
+        default=0.5,
+        ge=0.0,
+        le=1.0,
+        description="Share of a prompt's words that makes up for some similarity; 0 lets everything through.",
+    )
+    rerank: Rerank = Field(
+        default="deep",
+        description="Who orders the hits again: nobody, a linear model, or for tools a model that reads them.",
+    )
+    languages: Languages = Field(
+        default="en", description="Whose meaning recall knows; a change makes every vector anew."
+    )
+    summary_verbosity: Verbosity = Field(default="standard", description="How long a summary is.")
+    prompt_budget_ms: int = Field(default=300, ge=1, le=20_000, description="Milliseconds of a recall in a prompt.")
+    session_start_budget_ms: int = Field(
+        default=500, ge=1, le=20_000, description="Milliseconds of the pack when a session is opened."
+    )
+    manual_search_budget_ms: int = Field(
+        default=10_000, ge=1, le=20_000, description="Milliseconds of a search by a tool."
+    )
+    prices: dict[ModelName, ModelPrice] = Field(
+        default_factory=dict,
+        max_length=MAX_PRICES,
+        description="By model: what corrects the list prices or adds to them.",
+    )
+    timezone: str = Field(
+        default="UTC", min_length=1, max_length=64, description="The IANA time zone whose 03:00 is the tenant's night."
+    )
+    retention_days: int | None = Field(
+        default=None, ge=1, le=MAX_DAYS, description="Days until an archived event is removed; without it never."
+    )
+    reflection_min_age_days: int = Field(
+        default=3, ge=0, le=MAX_DAYS, description="Days until a memory is old enough for a night."
+    )
+    reflection_min_rows: int = Field(default=20, ge=1, le=10_000, description="Memories that are worth a night's run.")
+    reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=MAX_WINDOW, description="Or so many tokens of them.")
+    min_importance: int = Field(
+        default=2, ge=1, le=5, description="A fact of less importance is kept only if somebody asked for it."
+    )
+    review_mode: ReviewMode = Field(
+        default="auto", description="`interactive`: facts that were not said plainly wait in the inbox."
+    )
+    write_tools: WriteTools = Field(
+        default="off", description="What a model may write: nothing, proposals for the inbox, or memories."
+    )
+    budget_profile: Profile = Field(default="agentic", description="How a prompt and its pack are shared out.")
+    static_prefix: StaticPrefix | None = Field(
+        default=None, description="The part of every prompt that is the tenant's own."
+    )
+    pii: PiiActions = Field(default=PiiActions(), description="What is done with personal data that is found.")
+    chat_model: Annotated[ModelName, Field(max_length=100)] | None = Field(
+        default=None, description="The model that prompts are for, by its provider's name."
+    )
     cacheable_tokens: dict[ModelName, Annotated[int, Field(ge=0, le=100_000)]] = Field(
-        default_factory=dict, max_length=50
+        default_factory=dict,
+        max_length=50,
+        description="By model: from how many tokens on it caches, where the table is wrong.",
     )
 
     @classmethod
