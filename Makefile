@@ -330,7 +330,7 @@ console-bench: console/dist/index.html
 # The service runs without it: then the page says what builds it.
 console-for-run:
 	@if ! command -v npm > /dev/null; then echo "The console is NOT built: that needs Node 20 or newer, with npm."; \
-	else $(MAKE) --no-print-directory console/dist/index.html || echo "Going on without the console."; fi
+	else $(MAKE) --silent --no-print-directory console/dist/index.html || echo "Going on without the console."; fi
 
 console/dist/index.html: console/build.mjs console/settings.mjs docs/openapi.json console/node_modules/.stamp $(shell find console/src -type f)
 	@cd console && node build.mjs > /dev/null

@@ -28,6 +28,8 @@ KEY_VARIABLE = "NEVE_KEY"
 HITS = 3
 PATIENT_MS = 10_000
 """To show the pack also on a busy machine: a chat would go on without it after 500 ms."""
+CONSOLE_S = 3600
+"""For how long the last address opens the console: as long as a token may."""
 
 
 def main() -> int:
@@ -99,6 +101,9 @@ def _demonstrate(neve: Neve, base_url: str) -> None:
     print(heading("Go on"))
     print(f"curl -s {base_url}/v1/users/{user}/recall -H 'Authorization: Bearer <key>' \\")
     print('  -d \'{"query": "Where does Ana live?"}\'')
+    made = neve.raw.create_token({"scopes": ["chat", "records", "admin"], "ttl_s": CONSOLE_S, "label": "demo"})
+    print("\nLook at it in the console, for an hour:")
+    print(f"{base_url}/console/#/memories?user={user}&session={sample.today}&token={made['token']}")
 
 
 def _show_pack(neve: Neve, user: str, sample: Sample) -> None:

@@ -93,6 +93,16 @@ def built(folder: Path, build: Callable[[], subprocess.CompletedProcess[str]], *
 
 def _files(folder: Path) -> bytes:
     """What a build is made of, what it has made, and when."""
-    patterns = ("dist/*", "*/dist/*", "src/*", "src/*/*", "*/src/*", "*.mjs", "*.json", "node_modules/.stamp")
+    patterns = (
+        "dist/*",
+        "*/dist/*",
+        "src/*",
+        "src/*/*",
+        "src/*/*/*",
+        "*/src/*",
+        "*.mjs",
+        "*.json",
+        "node_modules/.stamp",
+    )
     files = [f"{file} {file.stat().st_mtime_ns}" for pattern in patterns for file in folder.glob(pattern)]
     return "\n".join([os.environ.get("NEVE_FRAMEWORKS", ""), *sorted(files)]).encode()

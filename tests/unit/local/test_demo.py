@@ -54,7 +54,9 @@ def test_it_shows_what_was_remembered_the_pack_and_five_recalls(service: Running
     assert "cached    system    <neve-memory" in prompt
     assert "new       user      And when does my glaze workshop start?" in prompt
     assert "breakpoint behind history:" in prompt
-    wide = [line for line in done.stdout.splitlines() if columns(line) > WIDTH and not line.startswith("curl")]
+    *lines, console = done.stdout.splitlines()
+    assert console.startswith(f"{service.base_url}/console/#/memories?user=demo-") and "&token=" in console
+    wide = [line for line in lines if columns(line) > WIDTH and not line.startswith("curl")]
     assert not wide
 
 
