@@ -73,7 +73,13 @@ def test_a_suppression_says_where_and_why(given: str, tmp_path: Path) -> None:
 def test_each_suppression_here_names_things_that_exist() -> None:
     for one in read_suppressions(SUPPRESSIONS):
         assert len(one.reason.split()) > 4, one.rule
-        assert {place.partition("/")[0] for place in one.at} <= {"service", "data", "observability", "account"}
+        assert {place.partition("/")[0] for place in one.at} <= {
+            "service",
+            "data",
+            "observability",
+            "account",
+            "console",
+        }
         assert not set(one.at) & {"*", "service/*"}, "it would hide what comes later"
 
 

@@ -192,7 +192,7 @@ def test_values_of_parameter_store_are_left_to_cloudformation() -> None:
 def test_every_stack_has_a_place_in_samconfig() -> None:
     config = tomllib.loads((ROOT / "samconfig.toml").read_text(encoding="utf-8"))
     deployed = {name: it["deploy"]["parameters"] for name, it in config.items() if name not in ("version", "default")}
-    assert set(deployed) == {"account", *STAGES, *(f"{stage}-data" for stage in STAGES)}
+    assert set(deployed) == {"account", "console", *STAGES, *(f"{stage}-data" for stage in STAGES)}
     assert len({it["stack_name"] for it in deployed.values()}) == len(deployed)
     for stage in STAGES:
         assert ROOT / deployed[f"{stage}-data"]["template_file"] == DATA

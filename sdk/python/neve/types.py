@@ -575,7 +575,7 @@ class DeletedDocumentsView(TypedDict):
 
 
 class DeletedView(TypedDict):
-    """With `dry_run`, what a deletion would answer now: nothing is gone."""
+    """Says what a deletion took, or with `dry_run` what it would take now."""
 
     id: str
     dry_run: NotRequired[Literal[True]]

@@ -72,7 +72,7 @@ ANSWERS: dict[str, tuple[tuple[str, ...], ...]] = {
     "POST /users/*/sessions/*/end": (_JOB,),
     "GET /users/*/sessions/*/events": (("events",),),
     "POST /users/*/sessions/*/events": (("seqs", "observation"),),
-    "POST /users/*/sessions/*/observe": (_JOB,),
+    "POST /users/*/sessions/*/observe": (_JOB, ("dry_run", "observations")),
     "GET /users/*/stats": (("memories", "embeddings"),),
 }
 """Some of the members that Neve always answers a call with, one tuple for each form of its answer. What lacks them is

@@ -230,7 +230,7 @@ class ChangedView(MemoryView):
 
 
 class DeletedView(View):
-    """With `dry_run`, what a deletion would answer now: nothing is gone."""
+    """Says what a deletion took, or with `dry_run` what it would take now."""
 
     id: str
     dry_run: Literal[True] | None = None
