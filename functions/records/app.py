@@ -5,7 +5,7 @@ from __future__ import annotations
 from neve import wiring
 from neve.http.answers.documents import bind_documents
 from neve.http.answers.inbox import bind_inbox
-from neve.http.answers.memories import created, imported, only_its_id, updated, with_etag
+from neve.http.answers.memories import created, deleted, imported, only_its_id, updated, with_etag
 from neve.http.answers.tools.writing import bind_writing
 from neve.http.operations import Nothing
 from neve.http.router import Answer, Call, Router, fitting, once, once_within
@@ -15,7 +15,6 @@ from neve.http.schemas.memories.kept import CREATE_MEMORY, EVOLVE_MEMORY, Evolve
 from neve.http.schemas.memories.traces import TRACE_MEMORY, TraceView
 from neve.usecases.ask.memories.list_memories import get_memory, list_memories
 from neve.usecases.ask.memories.trace_memory import trace_memory
-from neve.usecases.tell.memories.delete_memory import delete_memory, foresee_deletion
 from neve.usecases.tell.memories.evolve_memory import evolve_memory
 from neve.usecases.tell.memories.mark_used import mark_used
 
@@ -25,6 +24,7 @@ bind_documents(router)
 router.on(CREATE_MEMORY)(created)
 router.on(IMPORT_MEMORIES)(imported)
 router.on(m.UPDATE_MEMORY)(updated)
+router.on(m.DELETE_MEMORY)(deleted)
 bind_inbox(router)
 bind_writing(router)
 router.on(m.GET_MEMORY)(lambda call: with_etag(call, get_memory(call.user, call.ids["memory_id"])))
@@ -52,11 +52,3 @@ def evolve(call: Call[Nothing, EvolveMemoryBody]) -> Answer:
         keep=only_its_id,
         again=lambda stored: with_etag(call, get_memory(call.user, stored.body["id"]), 201),
     )
-
-
-@router.on(m.DELETE_MEMORY)
-def delete(call: Call[m.DeleteQuery, Nothing]) -> Answer:
-    user, memory_id, rev, also = call.user, call.ids["memory_id"], call.if_match, call.query.options()
-    if call.query.dry_run:
-        return Answer(body=m.DeletedView.of(foresee_deletion(user, memory_id, rev, **also), dry_run=True))
-    return once(call, lambda: Answer(body=m.DeletedView.of(delete_memory(user, memory_id, rev, **also))))

@@ -575,7 +575,7 @@ class DeletedDocumentsView(TypedDict):
 
 
 class DeletedView(TypedDict):
-    """With `dry_run`, what a deletion would answer now: nothing is gone."""
+    """Name what went and where it still stands; with `dry_run` what would go, and nothing is gone."""
 
     id: str
     dry_run: NotRequired[Literal[True]]

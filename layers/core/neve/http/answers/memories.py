@@ -11,11 +11,19 @@ from neve.http.calls import Answer, Call, again_at_its_rev, once, once_within
 from neve.http.operations import Nothing
 from neve.http.schemas.memories.imports import ImportText, ImportView
 from neve.http.schemas.memories.kept import DecidedFact, FactsView
-from neve.http.schemas.memories.memories import ChangedView, CreateBody, CreateQuery, UpdateBody
+from neve.http.schemas.memories.memories import (
+    ChangedView,
+    CreateBody,
+    CreateQuery,
+    DeletedView,
+    DeleteQuery,
+    UpdateBody,
+)
 from neve.http.schemas.memories.memory_view import MemoryView
 from neve.store.idempotency import StoredReply
 from neve.usecases.ask.memories.list_memories import get_memory
 from neve.usecases.tell.memories.create_memory import WAIT_MS, create_memory, wait_until_embedded
+from neve.usecases.tell.memories.delete_memory import delete_memory, foresee_deletion
 from neve.usecases.tell.memories.import_memories import TIME_LIMIT_MS, import_memories
 from neve.usecases.tell.memories.store_fact import store_facts
 from neve.usecases.tell.memories.stored_fact import StoredFact
@@ -32,6 +40,14 @@ def only_its_id(body: dict[str, Any]) -> dict[str, Any]:
     """Give what is kept of an answer: a memory may be deleted before the day is over, and nothing may still have its
     text then."""
     return {"id": body["id"]}
+
+
+def deleted(call: Call[DeleteQuery, Nothing]) -> Answer:
+    """Answer E9 DELETE. Raises what ``delete_memory`` does."""
+    user, memory_id, rev, also = call.user, call.ids["memory_id"], call.if_match, call.query.options()
+    if call.query.dry_run:
+        return Answer(body=DeletedView.of(foresee_deletion(user, memory_id, rev, **also), dry_run=True))
+    return once(call, lambda: Answer(body=DeletedView.of(delete_memory(user, memory_id, rev, **also))))
 
 
 def updated(call: Call[Nothing, UpdateBody]) -> Answer:

@@ -230,7 +230,7 @@ class ChangedView(MemoryView):
 
 
 class DeletedView(View):
-    """With `dry_run`, what a deletion would answer now: nothing is gone."""
+    """Name what went and where it still stands; with `dry_run` what would go, and nothing is gone."""
 
     id: str
     dry_run: Literal[True] | None = None
