@@ -150,7 +150,7 @@ test("a long list holds few rows in the page, and is gone through by the keyboar
     await shown.keyboard.press(key);
     assert.equal(await at(), row, key);
   }
-  await grid.evaluate((box) => (box.scrollTop = 60_000));
+  await grid.evaluate((box) => (box.scrollTop = 0.4 * box.scrollHeight));
   await shown.waitForFunction(() => document.querySelector("[aria-rowindex='800']"));
   assert.equal(await at(), "1", "the row with the focus stays");
 });

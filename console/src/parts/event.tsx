@@ -59,7 +59,7 @@ export function Said({ event }: { event: Event }) {
   const words = event.event_type === "tool_result" ? wordsOf(event) : "";
   const json = parsed(words);
   return (
-    <div class="said">
+    <div class="words">
       {who && <b><Text value={who} most={80} /> </b>}
       {words.length > LONG || json !== words ? (
         <details>

@@ -575,7 +575,7 @@ class DeletedDocumentsView(TypedDict):
 
 
 class DeletedView(TypedDict):
-    """Says what a deletion took, or with `dry_run` what it would take now."""
+    """Name what went and where it still stands; with `dry_run` what would go, and nothing is gone."""
 
     id: str
     dry_run: NotRequired[Literal[True]]

@@ -1845,7 +1845,7 @@ export interface components {
             /** @description Whether documents are left below the prefix: call again. */
             more: boolean;
         };
-        /** @description Says what a deletion took, or with `dry_run` what it would take now. */
+        /** @description Name what went and where it still stands; with `dry_run` what would go, and nothing is gone. */
         DeletedView: {
             /** @description Where else what it said may still stand: at most 50 places, the log first. */
             also_in: components["schemas"]["CopyView"][];

@@ -122,7 +122,10 @@ def test_a35_the_same_words_kept_twice_are_named(user: Person) -> None:
     gone, twin = (user.remember("User once saw a quetzal.")["id"] for _ in range(2))
     user.remember("User draws a quetzal.")
     user.settle()
+    foreseen = user.expect(200, "DELETE", f"/memories/{gone}", query={"dry_run": "true"})
+    assert foreseen.pop("dry_run") and user.expect(200, "GET", f"/memories/{gone}"), "nothing is gone"
     deleted = user.expect(200, "DELETE", f"/memories/{gone}")
+    assert deleted == foreseen
     assert deleted["also_in"] == [{"where": "memory", "because": "same_words", "id": twin, "status": "active"}]
     user.settle()
     assert user.expect(200, "DELETE", f"/memories/{twin}")["also_in"] == []

@@ -42,6 +42,14 @@ def only_its_id(body: dict[str, Any]) -> dict[str, Any]:
     return {"id": body["id"]}
 
 
+def deleted(call: Call[DeleteQuery, Nothing]) -> Answer:
+    """Answer E9 DELETE. Raises what ``delete_memory`` does."""
+    user, memory_id, rev, also = call.user, call.ids["memory_id"], call.if_match, call.query.options()
+    if call.query.dry_run:
+        return Answer(body=DeletedView.of(foresee_deletion(user, memory_id, rev, **also), dry_run=True))
+    return once(call, lambda: Answer(body=DeletedView.of(delete_memory(user, memory_id, rev, **also))))
+
+
 def updated(call: Call[Nothing, UpdateBody]) -> Answer:
     """Answer E9 PATCH. Raises what ``reword_memory`` does."""
     memory_id, change = call.ids["memory_id"], call.body.command()
@@ -55,14 +63,6 @@ def updated(call: Call[Nothing, UpdateBody]) -> Answer:
 
 def _changed(call: Call[Any, Any], made: Reworded) -> Answer:
     return Answer(200, ChangedView.after(made, call.now), headers={"ETag": f'"{made.memory.rev}"'})
-
-
-def deleted(call: Call[DeleteQuery, Nothing]) -> Answer:
-    """Answer E9 DELETE, or by a dry run what it would. Raises what ``delete_memory`` does."""
-    of_user, memory_id, also = call.user, call.ids["memory_id"], call.query.options()
-    if call.query.dry_run:
-        return Answer(body=DeletedView.of(foresee_deletion(of_user, memory_id, call.if_match, **also), dry_run=True))
-    return once(call, lambda: Answer(body=DeletedView.of(delete_memory(of_user, memory_id, call.if_match, **also))))
 
 
 def created(call: Call[CreateQuery, CreateBody]) -> Answer:

@@ -230,7 +230,7 @@ class ChangedView(MemoryView):
 
 
 class DeletedView(View):
-    """Says what a deletion took, or with `dry_run` what it would take now."""
+    """Name what went and where it still stands; with `dry_run` what would go, and nothing is gone."""
 
     id: str
     dry_run: Literal[True] | None = None
