@@ -17,8 +17,8 @@ from local.aws.sqs_consumer import RECEIVE_BATCH_SIZE
 from local.broker import Received
 from local.http.gateway import Gateway
 from local.http.message import Request, Response
-from local.template import Template
-from local.workers.worker_events import queue_event
+from local.template import QueueSpec, Template
+from local.workers.worker_events import failed_items, queue_event
 
 MOUNTED = {"NEVE_ENCODER_DIR": "encoder", "NEVE_BPE_DIR": "tokens/bpe"}
 """Variables that name a folder of a layer, and which: under /opt on Lambda."""
@@ -72,19 +72,27 @@ class Stage:
         return outcome.result
 
     def deliver(self, queue: str) -> None:
-        """All that a queue has, batch by batch, as Lambda hands it to the queue's function; waits until there is
-        something. Raises NotHandled, also when nothing arrives."""
+        """All that a queue has, batch by batch, as Lambda hands it to the queue's function: what failed comes again, as
+        often as the queue delivers it. Waits until there is something. Raises NotHandled, also when nothing arrives."""
         source = next(source for source in self._template.queue_sources if source.queue == queue)
         broker, messages = self._stores.broker, self._arrived(queue)
         while messages:
             for start in range(0, len(messages), source.batch_size):
-                batch = messages[start : start + source.batch_size]
-                answer = self.invoke(source.function, queue_event(self._template.queues[queue], batch))
-                if answer != {"batchItemFailures": []}:
-                    raise NotHandled(f"{source.function}: {answer}\n{self.log_text()}")
-                for message in batch:
-                    broker.delete(queue, message.receipt)
+                self._handle(source.function, self._template.queues[queue], messages[start : start + source.batch_size])
             messages = broker.receive(queue, RECEIVE_BATCH_SIZE, datetime.now(UTC))
+
+    def _handle(self, function: str, queue: QueueSpec, batch: list[Received]) -> None:
+        answer: Any = None
+        for _ in range(queue.max_receives or 1):
+            answer = self.invoke(function, queue_event(queue, batch))
+            failed = failed_items(answer, [message.id for message in batch])
+            for message in batch:
+                if message.id not in failed:
+                    self._stores.broker.delete(queue.name, message.receipt)
+            batch = [message for message in batch if message.id in failed]
+            if not batch:
+                return
+        raise NotHandled(f"{function}: {answer}\n{self.log_text()}")
 
     def _arrived(self, queue: str) -> list[Received]:
         end = time.monotonic() + ARRIVES_S
