@@ -104,12 +104,12 @@ def test_e28_a_dry_run_shows_the_prompt_and_where_its_parts_are(user: Person) ->
 
 def test_e28_the_work_of_a_tenant_names_no_words(user: Person) -> None:
     user.open_without_pack("s1")
-    user.append("s1", user_message("I collect xylothecae."), answered())
+    user.append("s1", user_message("I collect zograscopes."), answered())
     work = user.api.expect(200, "GET", "/v1/admin/work")
     assert {"jobs", "jobs_by_kind", "jobs_complete", "waiting", "waiting_complete", "webhooks"} <= work.keys()
     assert len(work["jobs"]) == sum(work["jobs_by_kind"].values()) <= 50
     assert {job["status"] for job in work["jobs"]} <= {"queued", "running"}
-    assert "xylothecae" not in str(work)
+    assert "zograscopes" not in str(work)
 
 
 def at(document: Any, pointer: str) -> Any:
