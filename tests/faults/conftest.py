@@ -9,6 +9,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from functions.compact.app import router as compact_router
 from functions.observe.app import router as observe_router
 from functions.pack.app import router as pack_router
 from functions.recall.app import router as recall_router
@@ -48,7 +49,7 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecallWor
 @pytest.fixture
 def caller(world: RecallWorld) -> Caller:
     """Calls the functions as API Gateway does, about the user ann."""
-    routers = (observe_router, pack_router, recall_router, records_router)
+    routers = (compact_router, observe_router, pack_router, recall_router, records_router)
     return Caller([Api(router, tenant=world.tenant.id) for router in routers])
 
 

@@ -1,15 +1,17 @@
-"""E2, E3, E4 through the observe function."""
+"""E2, E4 through the function observe, E3 through compact."""
 
 from __future__ import annotations
 
 import base64
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from functions.compact.app import router as compact_router
 from functions.observe.app import router
 from neve.http.schemas.jobs.jobs import COMPACT, OBSERVE, READ_JOB
 from neve.http.schemas.sessions.events import EVENTS, UPLOADS
@@ -34,6 +36,11 @@ def world(tmp_path: Path) -> Iterator[World]:
 @pytest.fixture
 def api(world: World) -> Api:
     return Api(router)
+
+
+def ask(api: Api) -> Api:
+    """The function that is asked for a pass."""
+    return replace(api, router=compact_router)
 
 
 def append(api: Api, *events: Any, session: str = "s1", user: str = "ann", **more: Any) -> Reply:
@@ -128,7 +135,7 @@ def test_idempotency_key_is_part_of_the_append(api: Api, world: World) -> None:
 
 def test_observe_is_a_queued_job_and_then_done(api: Api, world: World) -> None:
     append(api, user_message(), {"event_type": "assistant_response", "content": "hi"})
-    queued = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
+    queued = ask(api).call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
     assert (queued.status, queued.json["status"], queued.json["kind"]) == (202, "queued", "observe")
     assert [name for name, _ in world.queue.sent] == [QueueName.EXTRACT]
     read = api.call("GET", READ_JOB.path, user_id="ann", job_id=queued.json["id"])
@@ -137,7 +144,7 @@ def test_observe_is_a_queued_job_and_then_done(api: Api, world: World) -> None:
 
 
 def test_observe_with_nothing_new_is_done_at_once(api: Api) -> None:
-    reply = api.call("POST", OBSERVE.path, raw="", user_id="ann", session_id="s1")
+    reply = ask(api).call("POST", OBSERVE.path, raw="", user_id="ann", session_id="s1")
     assert (reply.status, reply.json["status"]) == (200, "done")
     assert reply.json["result"]["written"] == []
 
@@ -152,10 +159,10 @@ def test_a_refused_message_leaves_no_job_and_what_another_pass_observed_is_not_a
 
     with monkeypatch.context() as broken:
         broken.setattr(world.queue, "send", refuse)
-        assert api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").status == 503
+        assert ask(api).call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1").status == 503
     assert world.table.query(world.tenant.keys.jobs, limit=10).items == []
     observe_session(world.user("ann").of_session("s1"), 1, closing=True)
-    asked = api.call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
+    asked = ask(api).call("POST", OBSERVE.path, {}, user_id="ann", session_id="s1")
     assert (asked.status, asked.json["status"], asked.json["result"]["observed_seq"]) == (200, "done", 2)
     assert world.queue.sent == []
 

@@ -8,7 +8,6 @@ from typing import Annotated, Literal, NotRequired, Self, cast
 from pydantic import Field, JsonValue, SkipValidation
 from typing_extensions import TypedDict  # pydantic reads the standard library's from Python 3.12 on
 
-from neve.domain.ids import IDENTIFIER, MEMORY_ID
 from neve.domain.indexing.passage import Source
 from neve.domain.metadata import as_entries, of_entries
 from neve.domain.tenants.policy import Rerank
@@ -32,6 +31,7 @@ from neve.http.schemas.enums import (
 )
 from neve.http.schemas.fields import About, Cursor, Degraded, Identifier, Label, Limit, Metadata, Time
 from neve.http.schemas.lag.memory_lag import MemoryLagOut
+from neve.http.schemas.memories.fields import MemoryId
 from neve.usecases.ask.recall.answer import Hit, RecallAnswer
 from neve.usecases.ask.recall.command import MAX_K, RecallCommand, RecallFilters
 from neve.usecases.ask.recall.record_recall import RecallRecord
@@ -124,7 +124,7 @@ class RecallsQuery(Parameters):
 
 
 class RecallQuery(Parameters):
-    why_not: Annotated[str, Field(pattern=f"^(?:{IDENTIFIER}|{MEMORY_ID})$")] | None = Field(
+    why_not: MemoryId | None = Field(
         default=None, description="A memory's id: the answer says why it was not among the hits."
     )
 
