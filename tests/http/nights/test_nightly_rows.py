@@ -307,6 +307,23 @@ def test_a19_the_planner_begins_the_night_of_each_tenant_once(
 
 
 @pytest.mark.controls
+def test_a19_a_night_that_the_stream_gave_up_is_sent_by_the_sweep(user: Person, controls: Controls) -> None:
+    noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
+    controls.freeze(noon.isoformat())
+    user.bring_in(old("User drank tea.", at=noon), old("User drank coffee.", at=noon))
+    user.settle()
+    controls.fault("queue", "error")
+    job = reflect_job(user.api, user.id)
+    controls.drain()
+    controls.faults()
+    assert user.api.expect(200, "GET", f"/v1/admin/jobs/{job['id']}")["status"] == "queued"
+    controls.advance(21 * 60)
+    controls.run("sweep")
+    controls.drain()
+    assert user.api.expect(200, "GET", f"/v1/admin/jobs/{job['id']}")["status"] == "done"
+
+
+@pytest.mark.controls
 def test_a19_everybody_may_be_asked_for(
     tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person]
 ) -> None:
