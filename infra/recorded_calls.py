@@ -83,6 +83,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/documents/*"): "no document of the suite that a librarian reads is too long for a row",
         ("s3:PutObject", "bucket/documents/*"): "as above",
+        ("s3:GetObject", "bucket/images/*"): "holds what is in doubt against a result that was uploaded",
         ("es:ESHttpGet", "search"): "as for admin",
         ("dynamodb:DeleteItem", "table"): "the pin of a document whose place in the packs a filing changes",
         ("sqs:SendMessage", "queue/librarian"): "only where a worker has no time for one more answer",
