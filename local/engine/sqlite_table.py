@@ -14,15 +14,13 @@ from local.engine.gathered_rows import COLUMNS, StoredRow, gathered
 from local.engine.row_codec import decode_row, encode_row
 from local.engine.sqlite_file import SqliteFile
 from neve.adapters.table_cursor import query_name, read_place
-from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write, operation_key, version_after
+from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write, operation_key
 from neve.domain.cursors import make_cursor
 from neve.ports.errors import Conflict
 from neve.ports.table import (
     INDEX_PROJECTION,
     MAX_WRITE_OPS,
     Delete,
-    Expect,
-    Expectation,
     Index,
     Item,
     ItemPage,
@@ -30,8 +28,10 @@ from neve.ports.table import (
     Put,
     Version,
     WriteOp,
+    holds,
     key_of,
     unreadable_item,
+    version_after,
 )
 from neve.troubles import Troubles
 
@@ -151,7 +151,8 @@ class SqliteTable:
         newest = None
         with self._file.writing(durable=writes.durable) as connection:
             stored = _stored(connection, writes.keys)
-            failed = [at for at, op in enumerate(writes.ops) if not _holds(op.expect, stored.get(writes.keys[at]))]
+            versions = {key: row.version for key, row in stored.items()}
+            failed = [at for at, op in enumerate(writes.ops) if not holds(op.expect, versions.get(writes.keys[at]))]
             if failed and whole:
                 raise Conflict(failed)
             if _apply(connection, writes.without(failed), stored):
@@ -351,12 +352,6 @@ def _new_image(op: WriteOp) -> StoredRow | None:
         return None
     version = version_after(op)
     return StoredRow(version, *encode_row(op.item, version))
-
-
-def _holds(expect: Expectation, stored: StoredRow | None) -> bool:
-    if isinstance(expect, Version):
-        return stored is not None and stored.version == expect.n
-    return expect is Expect.ANY or stored is None
 
 
 def _apply(connection: Connection, writes: _Writes, stored: dict[Key, StoredRow]) -> int:

@@ -11,23 +11,22 @@ from threading import Lock
 from typing import Any, NamedTuple, cast
 
 from neve.adapters.table_cursor import query_name
-from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write, version_after
+from neve.adapters.table_rules import INDEX_KEYS, check_each, check_write
 from neve.domain.cursors import make_cursor, read_cursor
 from neve.ports.errors import Conflict
 from neve.ports.table import (
     INDEX_PROJECTION,
     Check,
     Delete,
-    Expect,
-    Expectation,
     Index,
     Item,
     ItemPage,
     Key,
     Put,
-    Version,
     WriteOp,
+    holds,
     key_of,
+    version_after,
 )
 
 SECONDARY = (Index.RANK, Index.DUE, Index.RECENT)
@@ -257,8 +256,9 @@ class MemoryTable:
 
     def failed(self, ops: Sequence[WriteOp]) -> list[int]:
         """The positions whose expectation does not hold now."""
-        rows = self.rows
-        return [n for n, op in enumerate(ops) if not _holds(op.expect, rows.get(key_written(op)))]
+        stored = [self.rows.get(key_written(op)) for op in ops]
+        versions = [row["version"] if row is not None else None for row in stored]
+        return [n for n, op in enumerate(ops) if not holds(op.expect, versions[n])]
 
     def _apply(self, op: Put | Delete, by: str) -> None:
         key = key_written(op)
@@ -323,12 +323,6 @@ def refused(write: Callable[[Sequence[WriteOp]], None], puts: Sequence[Put]) -> 
 def key_written(op: WriteOp) -> Key:
     """The row that a checked operation is about."""
     return key_of(op.item) if isinstance(op, Put) else op.key
-
-
-def _holds(expect: Expectation, row: Item | None) -> bool:
-    if isinstance(expect, Version):
-        return row is not None and row["version"] == expect.n
-    return expect is Expect.ANY or row is None
 
 
 def _copied(value: Any) -> Any:

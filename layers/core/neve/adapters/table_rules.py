@@ -10,7 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from neve.ports.table import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, Version, WriteOp, key_of
+from neve.ports.table import MAX_WRITE_OPS, Check, Expect, Index, Item, Key, Put, WriteOp, key_of
 
 MAX_ITEM_BYTES = 400 * 1024
 MAX_TRANSACTION_BYTES = 4 * 1024 * 1024
@@ -65,13 +65,6 @@ def check_each(puts: Sequence[Put]) -> None:
         check_write([put])
     if len({key_of(put.item) for put in puts}) < len(puts):
         raise ValueError("a row is written twice")
-
-
-def version_after(put: Put) -> int:
-    """Give the version of the row as the put leaves it."""
-    if isinstance(put.expect, Version):
-        return put.expect.n + 1
-    return put.first if put.expect is Expect.ABSENT else 0
 
 
 def operation_key(op: WriteOp) -> Key:

@@ -102,6 +102,20 @@ WriteOp = Put | Delete | Check
 MAX_WRITE_OPS = 100
 
 
+def version_after(put: Put) -> int:
+    """Give the version of the row as the put leaves it."""
+    if isinstance(put.expect, Version):
+        return put.expect.n + 1
+    return put.first if put.expect is Expect.ABSENT else 0
+
+
+def holds(expect: Expectation, version: int | None) -> bool:
+    """Say whether a row of this version, None where there is none, is as expected."""
+    if isinstance(expect, Version):
+        return version == expect.n
+    return expect is Expect.ANY or version is None
+
+
 @dataclass(frozen=True, slots=True)
 class ItemPage:
     items: list[Item]

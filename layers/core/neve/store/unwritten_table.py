@@ -6,7 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from neve.ports.errors import Conflict
-from neve.ports.table import Check, Delete, Expect, Index, Item, ItemPage, Key, Put, Table, Version, WriteOp, key_of
+from neve.ports.table import (
+    Check,
+    Delete,
+    Index,
+    Item,
+    ItemPage,
+    Key,
+    Put,
+    Table,
+    WriteOp,
+    holds,
+    key_of,
+    version_after,
+)
 
 
 @dataclass(frozen=True)
@@ -49,11 +62,12 @@ class UnwrittenTable:
         keys = [op.key if isinstance(op, Delete | Check) else key_of(op.item) for op in ops]
         before = self.get_many(keys)
         for key, op in zip(keys, ops, strict=True):
-            if not _holds(op.expect, before.get(key)):
+            stored = before.get(key)
+            if not holds(op.expect, stored["version"] if stored is not None else None):
                 raise Conflict
         for key, op in zip(keys, ops, strict=True):
             if isinstance(op, Put):
-                self.written[key] = op.item | {"version": _version(op)}
+                self.written[key] = op.item | {"version": version_after(op)}
             elif isinstance(op, Delete):
                 self.written[key] = None
 
@@ -65,15 +79,3 @@ class UnwrittenTable:
             except Conflict:
                 lost.append(place)
         return lost
-
-
-def _holds(expect: Version | Expect, item: Item | None) -> bool:
-    if isinstance(expect, Version):
-        return item is not None and item["version"] == expect.n
-    return expect is Expect.ANY or item is None
-
-
-def _version(put: Put) -> int:
-    if isinstance(put.expect, Version):
-        return put.expect.n + 1
-    return put.first if put.expect is Expect.ABSENT else 0

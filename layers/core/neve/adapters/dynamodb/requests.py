@@ -4,9 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from neve.adapters.table_rules import INDEX_KEYS, MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES, version_after
+from neve.adapters.table_rules import INDEX_KEYS, MAX_PARTITION_KEY_BYTES, MAX_SORT_KEY_BYTES
 from neve.attribute_values import PUT_ID, TypedItem, plain_item, typed_item
-from neve.ports.table import Check, Expect, Expectation, Index, Item, Key, Put, Version, WriteOp, unreadable_item
+from neve.ports.table import (
+    Check,
+    Expect,
+    Expectation,
+    Index,
+    Item,
+    Key,
+    Put,
+    Version,
+    WriteOp,
+    unreadable_item,
+    version_after,
+)
 
 Condition = dict[str, Any]
 """``ConditionExpression`` with its names and values; empty for none."""
