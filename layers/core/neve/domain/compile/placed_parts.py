@@ -9,6 +9,7 @@ from typing import Any
 
 from neve.domain.compile.conversation import Text
 from neve.domain.compile.plan import PromptPlan
+from neve.domain.tokens import estimate
 
 _LAST = ("updates", "retrieved", "task_state", "session", "message")
 """The parts of the user's last message, which are looked for from the end: a history may say the same."""
@@ -44,8 +45,7 @@ def placed_parts(plan: PromptPlan, request: Mapping[str, Any]) -> list[PlacedPar
     found += (_placed(name, used[name], texts[name], leaves) for name in front)
     if prompt.history:
         found.append(PlacedPart("history", used["history"], _first_message(plan, leaves)))
-    tokens = plan.tokens_of
-    last = [_placed(name, tokens[name], texts[name], leaves[::-1]) for name in _LAST if texts.get(name)]
+    last = [_placed(name, estimate(texts[name]), texts[name], leaves[::-1]) for name in _LAST if texts.get(name)]
     return [*found, *last]
 
 

@@ -134,11 +134,6 @@ class PromptPlan:
     texts: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def tokens_of(self) -> dict[str, int]:
-        """Count the tokens of ``texts``."""
-        return {name: estimate(text) for name, text in self.texts.items()}
-
-    @property
     def kept_cut(self) -> HistoryCut | None:
         """Return the cut that later prompts have, too."""
         return None if self.for_message else self.cut

@@ -90,8 +90,9 @@ class Compiled:
     @property
     def parts(self) -> list[PlacedPart] | None:
         """Place the parts in the request, where the call asks for it."""
-        wanted = self.command.with_request and self.request is not None
-        return placed_parts(self.plan, self.request) if wanted and self.request is not None else None
+        if not self.command.with_request or self.request is None:
+            return None
+        return placed_parts(self.plan, self.request)
 
     @property
     def shown_hits(self) -> list[Hit]:
@@ -393,12 +394,9 @@ class _Compilation:
 
     def rendered(self, plan: PromptPlan, ends: Sequence[PrefixEnd]) -> Mapping[str, Any] | None:
         """Render the prompt in the format that was asked for; None for a dry run that does not ask for it."""
-        marks, command = [end.at for end in ends if end.marked], self.command
-        return (
-            None
-            if command.dry_run and not command.with_request
-            else FORMATS[self.command.format].render(plan.prompt, marks)
-        )
+        if self.command.dry_run and not self.command.with_request:
+            return None
+        return FORMATS[self.command.format].render(plan.prompt, [end.at for end in ends if end.marked])
 
     def _images(self, plan: PromptPlan) -> ImageCount:
         log = self.material.log.events if self.material.log else ()

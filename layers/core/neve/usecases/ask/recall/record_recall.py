@@ -81,6 +81,7 @@ def recorded_hits(hits: Sequence[Hit], dropped: Sequence[Dropped]) -> list[dict[
 
 
 UNKEPT = "unkept"
+_USUAL = SearchFilter(sources=EVERY_SOURCE)
 _KEPT = ("sources", "statuses", "kinds", "tier", "category", "after", "before")
 _WRITTEN = ("group", "tags", "metadata", "path_prefix", "about")
 """Filters whose values a caller writes as free text: nothing of such a text is kept."""
@@ -89,8 +90,7 @@ _WRITTEN = ("group", "tags", "metadata", "path_prefix", "about")
 def recorded_filters(where: SearchFilter) -> dict[str, Any]:
     """Return the parts of a search's filter that are not as usual: names of a fixed list, times, and our own ids that
     were left out; of the others (``unkept``) only that they were set."""
-    usual = SearchFilter(sources=EVERY_SOURCE)
-    kept = {name: getattr(where, name) for name in _KEPT if getattr(where, name) != getattr(usual, name)}
+    kept = {name: getattr(where, name) for name in _KEPT if getattr(where, name) != getattr(_USUAL, name)}
     own = sorted(filter(is_own_memory_id, where.exclude_ids))
     unkept = [name for name in _WRITTEN if getattr(where, name)]
     if len(own) < len(where.exclude_ids):

@@ -108,8 +108,8 @@ def _by_the_recall(
     record: RecallRecord, kept: Mapping[str, Any], memory: Memory | None, status: Status | None
 ) -> WhyNot:
     measured = kept.get("components") or kept.get("found") or {}
-    of_filter = memory is not None and status is not None and kept["outcome"] == FILTERED
-    refused = _refusals(record, memory, status) if of_filter and memory and status else ()
+    filtered = kept["outcome"] == FILTERED
+    refused = _refusals(record, memory, status) if filtered and memory and status else ()
     return WhyNot(
         kept["id"],
         kept["outcome"] == RETURNED,
@@ -119,7 +119,7 @@ def _by_the_recall(
         score=kept.get("score"),
         similarity=measured.get("sim_cal"),
         status=status,
-        filters=tuple(refused),
+        filters=refused,
         legs=_legs(record, measured),
     )
 
