@@ -115,6 +115,7 @@ def test_e20_what_is_told_ends_the_global_layer_and_is_in_the_manifest(user: Per
         assert user.pack_text("b") == text, "frozen"
         assert "ladder" in parts(prompt(user, "b"))[2]
         assert "ladder" in user.pack_text(), "a preview is what a new session would get"
+        controls.drain()  # what is recalled waits for the index
         found = set(user.recalled("lamp number 4", session_id="b"))
         assert found and not found & set(layer_ids(pack, "global")), "the pack shows these"
 
