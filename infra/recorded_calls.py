@@ -45,6 +45,8 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("dynamodb:DeleteItem", "table"): "undoes what is left of a replacement whose worker died",
         ("dynamodb:Query", "table/index/recent"): "a pack that it builds for a user who has facts that do not hold",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
+        ("bedrock:InvokeModel", "bedrock/profile"): "as above",
+        ("bedrock:InvokeModel", "bedrock/model"): "as above",
     },
     "compact": {
         ("s3:ListBucket", "bucket"): "as for pack",
@@ -53,6 +55,8 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:DeleteObject", "bucket/exports/*"): "withdraws an export that holds what is deleted",
         ("dynamodb:DeleteItem", "table"): "as for extract",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
+        ("bedrock:InvokeModel", "bedrock/profile"): "as above",
+        ("bedrock:InvokeModel", "bedrock/model"): "as above",
     },
     "sweep": {
         ("dynamodb:Query", "table/index/recent"): "as for extract",
@@ -88,9 +92,13 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("dynamodb:DeleteItem", "table"): "the pin of a document whose place in the packs a filing changes",
         ("sqs:SendMessage", "queue/librarian"): "only where a worker has no time for one more answer",
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite files without a language model",
+        ("bedrock:InvokeModel", "bedrock/profile"): "as above",
+        ("bedrock:InvokeModel", "bedrock/model"): "as above",
     },
     "reflect": {
         ("secretsmanager:GetSecretValue", "secret/anthropic"): "the suite observes without a language model",
+        ("bedrock:InvokeModel", "bedrock/profile"): "as above",
+        ("bedrock:InvokeModel", "bedrock/model"): "as above",
     },
     "reflect_planner": {
         ("dynamodb:GetItem", "table"): "looks at a run again that another process has ended meanwhile",

@@ -12,11 +12,13 @@ from pathlib import Path
 from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
 from local.console.address import console_lines
 from local.datafolder import FOLDERS, DataFolderError
+from local.running import MODEL_KEY
 from local.service import OpenEngines, Service
 from local.stop_signal import StopSignal
 from local.workers.requests_first import SWITCH_S
 from neve.adapters.embedders.bge_small import MODEL_TAG
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
+from neve.adapters.models.bedrock_model import DEFAULT_BEDROCK_MODEL
 from neve.observability import log_from, log_to_stderr
 from neve.ports.errors import EmbeddingRetryable, StoreUnavailable
 from neve.usecases.work.indexing.index_events import EmbedAgain
@@ -46,8 +48,7 @@ CURLS = """\
 def main() -> int:
     given = _arguments()
     log_to_stderr()
-    key = os.environ.get("ANTHROPIC_API_KEY") or None
-    choices = Choices(given.embedder, key, given.allow_loopback_webhooks)
+    choices = _choices(given)
     if not given.test_controls:
         log_from("WARNING")
     folder = given.data or Path(FOLDERS[given.stack])
@@ -119,13 +120,32 @@ def _arguments() -> argparse.Namespace:
         help="embedded: stores of its own (default); full: DynamoDB Local, OpenSearch, ElasticMQ and an S3 server",
     )
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="default: bge-small")
+    parser.add_argument(
+        "--observer",
+        choices=("anthropic", "bedrock", "extractive"),
+        help=f"default: anthropic where {MODEL_KEY} is set, else extractive; bedrock has AWS's credentials and region",
+    )
+    parser.add_argument(
+        "--bedrock-model",
+        default=DEFAULT_BEDROCK_MODEL,
+        help=f"id of a model or inference profile (default: {DEFAULT_BEDROCK_MODEL})",
+    )
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
     parser.add_argument(
         "--allow-loopback-webhooks", action="store_true", help="webhooks may be sent to this machine, by http, too"
     )
     parser.add_argument("--new-key", action="store_true", help="make another API key, of every scope, and print it")
     parser.add_argument("--test-controls", action="store_true", help="for tests: clock, faults and more at /__test/")
-    return parser.parse_args()
+    given = parser.parse_args()
+    if given.observer == "anthropic" and not os.environ.get(MODEL_KEY):
+        parser.error(f"--observer anthropic needs {MODEL_KEY}")
+    return given
+
+
+def _choices(given: argparse.Namespace) -> Choices:
+    key = os.environ.get(MODEL_KEY) if given.observer in (None, "anthropic") else None
+    model = given.bedrock_model if given.observer == "bedrock" else None
+    return Choices(given.embedder, key or None, given.allow_loopback_webhooks, model)
 
 
 def _port(text: str) -> int:
@@ -156,8 +176,11 @@ def _say_ready(service: Service, choices: Choices, test_controls: bool) -> None:
 
 
 def _observer(choices: Choices) -> str:
+    if choices.bedrock_model is not None:
+        return f"bedrock: {choices.bedrock_model}"
     if choices.anthropic_key is None:
-        return "extractive: rules, no network (ANTHROPIC_API_KEY is not set)"
+        why = "was not chosen" if os.environ.get(MODEL_KEY) else "is not set"
+        return f"extractive: rules, no network ({MODEL_KEY} {why})"
     return f"anthropic: {DEFAULT_MODEL}"
 
 

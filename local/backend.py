@@ -28,7 +28,7 @@ from neve.adapters.embedders.no_embedder import NoEmbedder
 from neve.adapters.https_receivers import HttpsReceivers
 from neve.adapters.model_files import FolderFiles
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked, bedrock_when_asked
 from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.domain.observe.time_limits import PASS_S
@@ -47,12 +47,13 @@ TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What a person chose for one run. ``anthropic_key`` None: observe without a language model.
+    """What a person chose for one run. ``anthropic_key`` and ``bedrock_model`` None: observe without a language model.
     ``loopback_webhooks``: receivers of webhooks may be on this machine."""
 
     embedder: str = "bge-small"
     anthropic_key: str | None = None
     loopback_webhooks: bool = False
+    bedrock_model: str | None = None
 
 
 class EmbeddedPorts:
@@ -79,7 +80,7 @@ class EmbeddedPorts:
         self.embedder = make_embedder(choices.embedder)
         self.multi = make_multi(choices.embedder)
         self.cross_encoder = make_cross_encoder(choices.embedder)
-        self.observer = make_observer(choices.anthropic_key)
+        self.observer = make_observer(choices)
         self.observer_languages = self.observer.languages
         self.receivers = HttpsReceivers(allow_loopback=choices.loopback_webhooks)
         remove_unfinished(folder / SEARCH)
@@ -152,7 +153,10 @@ def make_cross_encoder(embedder: str) -> CrossEncoder | None:
     return FixtureCrossEncoder() if embedder == "fixture" else MiniLmCrossEncoder(FolderFiles(RERANKER))
 
 
-def make_observer(anthropic_key: str | None) -> Observer:
-    if anthropic_key is None:
+def make_observer(choices: Choices) -> Observer:
+    if choices.bedrock_model is not None:
+        return PromptedObserver(bedrock_when_asked(choices.bedrock_model), choices.bedrock_model, PASS_S)
+    key = choices.anthropic_key
+    if key is None:
         return ExtractiveObserver()
-    return PromptedObserver(AnthropicWhenAsked(lambda: anthropic_key), DEFAULT_MODEL, PASS_S)
+    return PromptedObserver(AnthropicWhenAsked(lambda: key), DEFAULT_MODEL, PASS_S)

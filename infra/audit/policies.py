@@ -20,9 +20,11 @@ STORED_PARAMETERS = {
     "TableStream": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/neve-dev/stream/2026-01-01T00:00:00.000",
     "BucketName": "neve-dev-bucket",
     "SearchArn": f"arn:aws:es:{REGION}:{ACCOUNT}:domain/neve-dev",
+    "BedrockModel": "anthropic.claude-haiku-5-5",
+    "BedrockProfile": "global.",
     "AnthropicSecret": f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:neve/dev/anthropic-AbCdEf",
 }
-"""What the data stack has written into Parameter Store."""
+"""What the data stack has written into Parameter Store, and parameters that a policy names."""
 ARNS = {
     "AWS::SQS::Queue": "arn:aws:sqs:{region}:{account}:{name}",
     "AWS::Logs::LogGroup": "arn:aws:logs:{region}:{account}:log-group:{name}:*",

@@ -84,6 +84,9 @@ def make_stores(urls: Mapping[Server, str], template: Template) -> Stores:
         "embedder": "bge-small",
         "observer": "extractive",
         "anthropic_secret": f"arn:aws:secretsmanager:{REGION}:123456789012:secret:anthropic",
+        "anthropic_base_url": "",
+        "bedrock_model": "global.anthropic.claude-haiku-5-5",
+        "bedrock_region": "",
         **{queue_field(queue): queues[queue] for queue in QueueName},
     }
     return Stores(

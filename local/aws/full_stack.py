@@ -123,7 +123,7 @@ class FullStack(AwsPorts):
 
     @cached_property
     def observer(self) -> Observer:
-        return make_observer(self._choices.anthropic_key)
+        return make_observer(self._choices)
 
     @property
     def observer_languages(self) -> tuple[str, ...]:

@@ -17,6 +17,8 @@ _RESOURCES = (
     (r":s3:::\$\{BucketName\}/(\w+/\*)$", r"bucket/\1"),
     (r"^\$\{SearchArn\}/.*\*", "search"),
     (r":foundation-model/amazon\.titan-embed-text-v2:0$", "bedrock/titan"),
+    (r":inference-profile/\$\{BedrockProfile\}\$\{BedrockModel\}$", "bedrock/profile"),
+    (r":foundation-model/\$\{BedrockModel\}$", "bedrock/model"),
     (r"^\$\{(\w+)Function\.Arn\}:\*$", r"versions/\1"),
     (r":deploymentgroup:\$\{ServerlessDeploymentApplication\}/\*$", "deployments"),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -179,7 +180,10 @@ def test_a_stage_is_given_what_its_data_stack_writes_down(stage: str) -> None:
     assert paths == {path.replace("${Stage}", stage) for path in handed_over()}
     for name, value in given.items():
         assert value.startswith("/") == (declared[name]["Type"] == "AWS::SSM::Parameter::Value<String>"), name
-        assert value.startswith("/") or value in declared[name]["AllowedValues"]
+        if "AllowedValues" in declared[name]:
+            assert value in declared[name]["AllowedValues"]
+        elif not value.startswith("/"):
+            assert re.fullmatch(declared[name].get("AllowedPattern", ""), value), name
 
 
 def test_values_of_parameter_store_are_left_to_cloudformation() -> None:

@@ -76,9 +76,11 @@ EMBEDDED = """[
 COUNTED = "ports.counter('o200k_base')('a telescope, 8 May 2023')"
 CLIENT = """
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
-model = AnthropicWhenAsked(lambda: "key")._model("key")
-model.close()
-answer = type(model._client).__module__.partition(".")[0]
+from neve.adapters.models.bedrock_model import BedrockModel
+made = [AnthropicWhenAsked(lambda: "key")._model("key"), BedrockModel(region="eu-central-1")]
+for model in made:
+    model.close()
+answer = [type(model._client).__name__ for model in made]
 """
 REGION = {"AWS_DEFAULT_REGION": "eu-central-1", "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test"}
 Question = tuple[str, dict[str, str]]
@@ -176,7 +178,7 @@ def test_the_counter_counts(loaded: Callable[[str], Loaded], name: str) -> None:
 
 @pytest.mark.parametrize("name", with_layer("llm"))
 def test_the_client_of_the_language_model_is_made(loaded: Callable[[str], Loaded], name: str) -> None:
-    assert loaded(name).answer("llm") == "anthropic"
+    assert loaded(name).answer("llm") == ["Anthropic", "AnthropicBedrock"]
 
 
 def test_a_module_of_another_layer_is_not_there(sandbox_of: SandboxOf) -> None:

@@ -137,11 +137,16 @@ class AwsPorts:
 
             return ExtractiveObserver()
         from neve.adapters.models.anthropic_model import DEFAULT_MODEL
-        from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked
+        from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked, bedrock_when_asked, with_key
         from neve.domain.observe.time_limits import PASS_S
         from neve.observers.prompted import PromptedObserver
 
-        return PromptedObserver(AnthropicWhenAsked(self._anthropic_key), DEFAULT_MODEL, PASS_S)
+        given = self._settings
+        if given.observer == "bedrock":
+            name = needed(given.bedrock_model, "bedrock_model")
+            return PromptedObserver(bedrock_when_asked(name, given.bedrock_region), name, PASS_S)
+        model = AnthropicWhenAsked(self._anthropic_key, with_key(given.anthropic_base_url))
+        return PromptedObserver(model, DEFAULT_MODEL, PASS_S)
 
     @property
     def observer_languages(self) -> tuple[str, ...]:

@@ -24,7 +24,9 @@ class Settings(BaseModel):
     """A field ``table`` is read from ``NEVE_TABLE``. An empty variable counts as not set.
 
     ``encoder_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of
-    the secret with the API key, never the key. ``embedder`` and ``observer`` choose an engine."""
+    the secret with the API key, never the key; ``anthropic_base_url`` where the API is, unless it is Anthropic's.
+    ``bedrock_model`` is the id of a model or inference profile, ``bedrock_region`` where it is asked, unless where the
+    function runs. ``embedder`` and ``observer`` choose an engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,8 +44,11 @@ class Settings(BaseModel):
     deliver_dlq_queue_url: str | None = None
     search_endpoint: str | None = None
     embedder: Literal["bge-small", "titan", "none"] = "bge-small"
-    observer: Literal["anthropic", "extractive"] = "extractive"
+    observer: Literal["anthropic", "bedrock", "extractive"] = "extractive"
     anthropic_secret: str | None = None
+    anthropic_base_url: str | None = None
+    bedrock_model: str | None = None
+    bedrock_region: str | None = None
     encoder_dir: Path | None = None
     bpe_dir: Path | None = None
 

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from neve.adapters.models.anthropic_model import MIN_ATTEMPT_S, AnthropicModel
+from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked, with_key
 from neve.ports.errors import (
     AnswerCutOff,
     AnswerOutOfForm,
@@ -152,6 +153,16 @@ def test_forced_tool_call_is_sent_and_read(server: MessagesServer) -> None:
     assert [tool["name"] for tool in sent["tools"]] == ["record"]
     assert sent["tools"][0]["input_schema"]["properties"] == {"has_memory": {"type": "boolean"}}
     assert "test-key" in server.headers[0]["authorization"]
+
+
+def test_the_api_is_where_the_environment_or_the_stage_says(
+    server: MessagesServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.replies = [Reply(200, message([TOOL_USE]))] * 2
+    with_key(server.url)("test-key").call_tool(request())
+    monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
+    AnthropicWhenAsked(lambda: "test-key").call_tool(request())
+    assert len(server.requests) == 2
 
 
 def test_system_prompt_is_a_cache_point(server: MessagesServer) -> None:

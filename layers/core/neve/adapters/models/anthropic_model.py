@@ -1,4 +1,5 @@
-"""A language model behind Anthropic's Messages API, through the official SDK: one forced tool call a request.
+"""A Claude model behind the Messages API, through the official SDK: one forced tool call a request. The API is
+Anthropic's own, or one in its place; on Bedrock the same messages go another way (``bedrock_model``).
 
 The SDK is imported when a model is built, never with this module: its import alone costs about a second. It repeats
 what may pass (429 and 529 after the wait that the server asks for, 5xx, timeouts, lost connections) up to
@@ -17,7 +18,7 @@ from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, Mod
 from neve.ports.models import ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
-    from anthropic import APIStatusError
+    from anthropic import Anthropic, AnthropicBedrock, APIStatusError
     from anthropic.types import Message
 
 DEFAULT_MODEL = "claude-haiku-5-5"
@@ -31,13 +32,17 @@ REFUSING_STATUSES = frozenset({400, 401, 403, 404, 422})
 """The request itself is at fault, or the key: the same request cannot succeed later."""
 TOO_LARGE = 413
 ABOUT_CONTENT = re.compile(
-    r"^messages\b|^prompt is too long|exceed context limit"
+    r"^messages\b|^(prompt|input) is too long|exceed context limit"
     r"|\bimages?\b|^unable to download the file|\brobots\.txt\b|content filter",
     re.IGNORECASE,
 )
 """The beginning or the words of a 400 when it is about what was shown to the model: the path of a message, its length,
 an image (one by address may be gone, or closed to the provider), the provider's filter. Any other 400 is about the
 model, a parameter or the account, and no event's fault."""
+REPEATED_BY_BEDROCK = "The model returned the following errors: "
+"""What stands in front of the model's sentence where Bedrock hands it on."""
+BEDROCK_TYPE = "x-amzn-errortype"
+"""The header in which AWS names an error, with an address behind a colon."""
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 """The images that the API reads. Any other image would make it refuse the whole pass: the model is told of it in
 words."""
@@ -47,28 +52,18 @@ WITHOUT_EFFORT = ("claude-haiku-4", "claude-sonnet-4", "claude-opus-4", "claude-
 """Families that think only when asked, and of which not all know the effort setting."""
 
 
-class AnthropicModel:
-    """The LanguageModel port on Anthropic's Messages API. ``model`` must accept a forced tool call: the Haiku family,
-    and others up to generation 5. ``base_url`` None is the public API. ``timeout_s`` is how long a call lasts with all
-    its attempts, or as its request says if that is less."""
+class MessagesModel:
+    """The LanguageModel port on a client of the SDK. ``model`` must accept a forced tool call: the Haiku family, and
+    others up to generation 5. ``timeout_s`` is how long a call lasts with all its attempts, or as its request says if
+    that is less."""
 
-    def __init__(
-        self,
-        api_key: str,
-        model: str = DEFAULT_MODEL,
-        *,
-        base_url: str | None = None,
-        timeout_s: float = DEFAULT_TIMEOUT_S,
-        max_retries: int = MAX_RETRIES,
-    ) -> None:
+    def __init__(self, client: Anthropic | AnthropicBedrock, model: str, timeout_s: float) -> None:
         import anthropic
 
         self._sdk = anthropic
+        self._client = client
         self._model = model
         self._timeout_s = timeout_s
-        self._client = anthropic.Anthropic(
-            api_key=api_key, base_url=base_url, max_retries=max_retries, middleware=[_limit_to_time_left]
-        )
 
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """Ask the model for one forced tool call. Raises ContentRefused for content that the API will not have,
@@ -78,7 +73,7 @@ class AnthropicModel:
         ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
         try:
             # without a time-out of the call the SDK refuses what may take longer than ten minutes, by max_tokens alone
-            message = create(**_body(request, self._model), timeout=self._timeout_s)
+            message = create(**self._body(request), timeout=self._timeout_s)
         except self._sdk.APIStatusError as error:
             raise _translate_refusal(error, self._model) from error
         except self._sdk.AnthropicError as error:
@@ -95,11 +90,33 @@ class AnthropicModel:
         """Ends the connections that are kept open between calls."""
         self._client.close()
 
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        """Make the arguments of ``messages.create``."""
+        return body_of(request, self._model)
+
+
+class AnthropicModel(MessagesModel):
+    """Claude with an API key. ``base_url`` None is where ANTHROPIC_BASE_URL says, else Anthropic's API."""
+
+    def __init__(
+        self,
+        api_key: str,
+        model: str = DEFAULT_MODEL,
+        *,
+        base_url: str | None = None,
+        timeout_s: float = DEFAULT_TIMEOUT_S,
+        max_retries: int = MAX_RETRIES,
+    ) -> None:
+        from anthropic import Anthropic
+
+        client = Anthropic(api_key=api_key, base_url=base_url, max_retries=max_retries, middleware=[limit_to_time_left])
+        super().__init__(client, model, timeout_s)
+
 
 # --- request ------------------------------------------------------------------------------------
 
 
-def _body(request: ModelRequest, model: str) -> dict[str, Any]:
+def body_of(request: ModelRequest, model: str) -> dict[str, Any]:
     """Make the body of a request. The tool and the system prompt come first and are the same in every call of a
     purpose: the cache point behind them covers both. Thinking is off because a forced tool call excludes it; reading a
     chat needs little effort."""
@@ -117,7 +134,7 @@ def _body(request: ModelRequest, model: str) -> dict[str, Any]:
         ],
         "tool_choice": {"type": "tool", "name": request.tool_name, "disable_parallel_tool_use": True},
     }
-    if not model.startswith(WITHOUT_EFFORT):
+    if not model.rpartition("anthropic.")[2].startswith(WITHOUT_EFFORT):
         body["thinking"] = {"type": "disabled"}
         body["output_config"] = {"effort": "low"}
     return body
@@ -164,19 +181,22 @@ def _usage(message: Message) -> dict[str, int]:
 
 def _translate_refusal(error: APIStatusError, model: str) -> ModelRefused | ModelUnavailable:
     """Translate a refusal, without the provider's sentence: it may quote what the user said."""
-    status, why = error.status_code, f"{model}: status {error.status_code} ({error.type or 'no type'})"
+    status, kind = error.status_code, error.type or error.response.headers.get(BEDROCK_TYPE, "").partition(":")[0]
+    why = f"{model}: status {status} ({kind or 'no type'})"
     if status == TOO_LARGE or (status == 400 and ABOUT_CONTENT.search(_sentence(error.body))):
         return ContentRefused(why)
     return ModelRefused(why) if status in REFUSING_STATUSES else ModelUnavailable(why)
 
 
 def _sentence(body: object) -> str:
-    """Give what the provider says of an error; nothing when the body is not of its form."""
-    problem = body.get("error") if isinstance(body, Mapping) else None
-    return str(problem.get("message", "")) if isinstance(problem, Mapping) else ""
+    """Give what the provider says of an error, Bedrock without an object around it; nothing when the body is not of its
+    form."""
+    problem = body.get("error", body) if isinstance(body, Mapping) else None
+    said = str(problem.get("message", "")) if isinstance(problem, Mapping) else ""
+    return said.removeprefix(REPEATED_BY_BEDROCK)
 
 
-def _limit_to_time_left(request: Any, call_next: Callable[[Any], Any]) -> Any:
+def limit_to_time_left(request: Any, call_next: Callable[[Any], Any]) -> Any:
     """Make SDK middleware, run once an attempt: each has what is left of the call's time. The SDK would give every one
     the same, and sleep as long as the server says."""
     left = _ends_at.get() - time.monotonic()

@@ -1,0 +1,1 @@
+"""Amazon Bedrock on this machine: InvokeModel for Anthropic's models, with the signature checked."""
