@@ -18,6 +18,7 @@ from neve.observing import Observed, ObservedLine, PassInput
 from neve.ports.errors import (
     AnswerCutOff,
     AnswerOutOfForm,
+    AnswerTooLate,
     ContentRefused,
     ModelRefused,
     ModelUnavailable,
@@ -332,6 +333,46 @@ def test_an_outage_marks_no_event_however_long_it_lasts(world: World, outage: Ex
     assert (unobservable(world), marker(world)) == ({}, 0)
     observe(world)
     assert (unobservable(world), marker(world)) == ({}, 2)
+
+
+class Slow(Fastidious):
+    """Gives no answer in time about more than ``most`` events, as often as ``late`` says."""
+
+    def __init__(self, most: int, late: int) -> None:
+        super().__init__(bad)
+        self._most, self._late = most, late
+
+    def observe(self, given: PassInput) -> Observed:
+        observed = super().observe(given)
+        if len(given.events) > self._most and self._late:
+            self._late -= 1
+            raise AnswerTooLate("APITimeoutError")
+        return observed
+
+
+def test_what_no_answer_came_about_in_time_is_asked_about_in_halves_the_next_time(world: World) -> None:
+    world.observer = Slow(4, late=9)
+    tell(world, *(f"text {n}" for n in range(1, 9)))
+    with pytest.raises(AnswerTooLate):
+        observe(world)
+    assert (marker(world), unobservable(world)) == (0, {})
+    observe(world)
+    assert asked(world) == ["1 2 3 4 5 6 7 8", "1 2 3 4", "5 6 7 8"]
+    tell(world, *(f"text {n}" for n in range(9, 14)))
+    with pytest.raises(AnswerTooLate):
+        observe(world)
+    assert asked(world)[-1] == "9 10 11 12 13", "what comes behind it is a whole pass again"
+
+
+def test_a_provider_that_hangs_leaves_halves_and_no_single_events(world: World) -> None:
+    world.observer = Slow(0, late=5)
+    tell(world, *(f"text {n}" for n in range(1, 9)))
+    for _ in range(5):
+        with pytest.raises(AnswerTooLate):
+            observe(world)
+    observe(world)
+    assert asked(world)[-3:] == ["1 2 3 4", "1 2 3 4", "5 6 7 8"]
+    assert (marker(world), unobservable(world)) == (8, {})
 
 
 @UNUSABLE

@@ -17,6 +17,7 @@ from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked, with_k
 from neve.ports.errors import (
     AnswerCutOff,
     AnswerOutOfForm,
+    AnswerTooLate,
     ContentRefused,
     ModelRefused,
     ModelUnavailable,
@@ -362,14 +363,26 @@ def test_a_declined_request_is_refused(server: MessagesServer) -> None:
 
 def test_timeout_is_unavailable(server: MessagesServer) -> None:
     server.replies = [Reply(200, message([TOOL_USE]), delay_s=0.6)]
-    with pytest.raises(ModelUnavailable, match="APITimeoutError"):
+    with pytest.raises(AnswerTooLate, match="APITimeoutError"):
         model(server, timeout_s=0.1, max_retries=0).call_tool(request())
+
+
+def test_a_timeout_with_attempts_left_has_no_time_for_another(server: MessagesServer) -> None:
+    server.replies = [Reply(200, message([TOOL_USE]), delay_s=0.6)]
+    with pytest.raises(AnswerTooLate, match="no time for attempt 2"):
+        model(server, timeout_s=0.1, max_retries=1).call_tool(request())
+
+
+def test_a_gateway_whose_time_is_over_is_no_answer_in_time(server: MessagesServer) -> None:
+    server.replies = [Reply(504, problem("timeout_error"))]
+    with pytest.raises(AnswerTooLate, match="504"):
+        model(server, max_retries=0).call_tool(request())
 
 
 def test_all_attempts_of_a_call_share_its_time(server: MessagesServer) -> None:
     """An attempt that failed late leaves less to the next, and so does the time that the request itself names."""
     server.replies = [Reply(500, problem("api_error"), delay_s=0.2)] + [Reply(200, message([TOOL_USE]))] * 2
-    with pytest.raises(ModelUnavailable, match="no time for attempt 2"):
+    with pytest.raises(AnswerTooLate, match="no time for attempt 2"):
         model(server, timeout_s=MIN_ATTEMPT_S, max_retries=1).call_tool(request())
     assert len(server.requests) == 1
     assert model(server, timeout_s=60.0, max_retries=1).call_tool(request()).usage["output"] == 45

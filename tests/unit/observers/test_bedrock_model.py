@@ -11,7 +11,7 @@ from neve.adapters.models.anthropic_when_asked import bedrock_when_asked
 from neve.adapters.models.bedrock_model import DEFAULT_BEDROCK_MODEL, BedrockModel
 from neve.aws_ports import AwsPorts
 from neve.config import Settings, SettingsError
-from neve.ports.errors import ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import AnswerTooLate, ContentRefused, ModelRefused, ModelUnavailable
 from neve.ports.models import ModelAnswer, ModelRequest
 from tests.loopback.bedrock.server import KEY, REGION, SECRET, Bedrock, Failing, running
 
@@ -150,9 +150,15 @@ def test_what_may_pass_is_repeated_and_then_unavailable(
     assert bedrock.attempts == attempts
 
 
+def test_the_models_own_time_is_told_from_other_outages(bedrock: Bedrock) -> None:
+    bedrock.failing.append(Failing(408, "ModelTimeoutException"))
+    with pytest.raises(AnswerTooLate):
+        ask(max_retries=0)
+
+
 def test_a_timeout_is_unavailable(bedrock: Bedrock) -> None:
     bedrock.failing.append(Failing(500, "InternalServerException", delay_s=0.6))
-    with pytest.raises(ModelUnavailable, match="APITimeoutError"):
+    with pytest.raises(AnswerTooLate, match="APITimeoutError"):
         ask(timeout_s=0.1, max_retries=0)
 
 

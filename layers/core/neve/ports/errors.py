@@ -61,6 +61,10 @@ class ModelUnavailable(NoAnswer):
     queue. The text says why without quoting anybody."""
 
 
+class AnswerTooLate(ModelUnavailable):
+    """No answer came in the time of the call. It may be an outage, or there was too much to answer."""
+
+
 class UnusableAnswer(ModelUnavailable):
     """The model is there and has answered, and nothing of the answer can be used. No outage is one."""
 

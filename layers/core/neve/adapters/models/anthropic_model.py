@@ -14,7 +14,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
-from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ContentRefused, ModelRefused, ModelUnavailable
+from neve.ports.errors import (
+    AnswerCutOff,
+    AnswerOutOfForm,
+    AnswerTooLate,
+    ContentRefused,
+    ModelRefused,
+    ModelUnavailable,
+)
 from neve.ports.models import ModelAnswer, ModelRequest
 
 if TYPE_CHECKING:
@@ -31,6 +38,8 @@ DEFAULT_TIMEOUT_S = 90.0
 REFUSING_STATUSES = frozenset({400, 401, 403, 404, 422})
 """The request itself is at fault, or the key: the same request cannot succeed later."""
 TOO_LARGE = 413
+TOO_LATE = frozenset({408, 504})
+"""The time of the provider, or of a gateway before it, was over: Bedrock's model has its own."""
 ABOUT_CONTENT = re.compile(
     r"^messages\b|^(prompt|input) is too long|exceed context limit"
     r"|\bimages?\b|^unable to download the file|\brobots\.txt\b|content filter",
@@ -68,7 +77,8 @@ class MessagesModel:
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """Ask the model for one forced tool call. Raises ContentRefused for content that the API will not have,
         ModelRefused for any other request that cannot succeed as it is, AnswerCutOff and AnswerOutOfForm for a message
-        without a whole tool call, ModelUnavailable for everything else that leaves none."""
+        without a whole tool call, AnswerTooLate for none within the time, ModelUnavailable for everything else that
+        leaves none."""
         create: Callable[..., Message] = self._client.messages.create
         ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
         try:
@@ -76,6 +86,8 @@ class MessagesModel:
             message = create(**self._body(request), timeout=self._timeout_s)
         except self._sdk.APIStatusError as error:
             raise _translate_refusal(error, self._model) from error
+        except self._sdk.APITimeoutError as error:
+            raise AnswerTooLate(f"{self._model}: {type(error).__name__}") from error
         except self._sdk.AnthropicError as error:
             raise ModelUnavailable(f"{self._model}: {type(error).__name__}") from error
         except (ValueError, RecursionError):  # the SDK lets a body that is not JSON escape; the error would hold it
@@ -185,6 +197,8 @@ def _translate_refusal(error: APIStatusError, model: str) -> ModelRefused | Mode
     why = f"{model}: status {status} ({kind or 'no type'})"
     if status == TOO_LARGE or (status == 400 and ABOUT_CONTENT.search(_sentence(error.body))):
         return ContentRefused(why)
+    if status in TOO_LATE:
+        return AnswerTooLate(why)
     return ModelRefused(why) if status in REFUSING_STATUSES else ModelUnavailable(why)
 
 
@@ -201,7 +215,7 @@ def limit_to_time_left(request: Any, call_next: Callable[[Any], Any]) -> Any:
     the same, and sleep as long as the server says."""
     left = _ends_at.get() - time.monotonic()
     if request.retries_taken and left < MIN_ATTEMPT_S:
-        raise ModelUnavailable(f"no time for attempt {request.retries_taken + 1}")
+        raise AnswerTooLate(f"no time for attempt {request.retries_taken + 1}")
     response = call_next(request.copy(timeout=max(left, 0.001)))
     wait = _seconds(response.headers.get("retry-after"))
     if response.status_code >= 400 and wait > min(MAX_WAIT_S, _ends_at.get() - time.monotonic()):

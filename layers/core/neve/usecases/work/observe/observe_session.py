@@ -20,7 +20,7 @@ from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import Pass, event_text, images_of, plan_pass
 from neve.domain.sessions.voices import Voice, with_one_voice
 from neve.observing import Observed, PassInput, SecondsLeft, for_ever
-from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
+from neve.ports.errors import AnswerTooLate, ContentRefused, ModelRefused, UnusableAnswer
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased, still_there
@@ -38,6 +38,7 @@ from neve.usecases.work.observe.refusals import (
     REFUSED_IN_A_ROW,
     given_up,
     halved,
+    halved_once,
     in_doubt,
     noted,
     offered,
@@ -178,6 +179,9 @@ class Passes:
         except (ContentRefused, UnusableAnswer) as failure:
             self._narrow(marker, plan.events, failure)
             return True
+        except AnswerTooLate:
+            write_marker(self.scope, self.token, halved_once(marker, plan.events))
+            raise
         observed, found = screen_observed(self.scope, by_name(answer, voice))
         with counting_if_lost(self.scope, self.incarnation, answer_cost(observed.calls, observed.usage)):
             said = said_in_pass(self.scope, plan.events, given.prior, observed, marker.retracted)

@@ -29,6 +29,12 @@ def halved(marker: SessionMarker, events: Sequence[Event]) -> SessionMarker:
     return replace(marker, pass_limit=max(1, len(events) // 2), limit_to=events[-1].seq, unusable=None)
 
 
+def halved_once(marker: SessionMarker, events: Sequence[Event]) -> SessionMarker:
+    """Return the marker after no answer about these events came in time: as after a refusal, but not where they stand
+    for a half already. An outage looks the same, and its end would find every event alone."""
+    return halved(marker, events) if marker.pass_limit is None and len(events) > 1 else marker
+
+
 def once_more(marker: SessionMarker, refused: RefusedEvent) -> SessionMarker | None:
     """Return the marker after an answer about an event alone could not be used: it is asked about again. None where
     ``counted`` gives None."""
