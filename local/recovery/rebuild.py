@@ -47,7 +47,9 @@ def rebuild_search(engines: Engines) -> None:
         bar.show(done.users, in_words(done))
 
     trusting = _Trusting(engines.embedder)
-    ports = Indexing(engines.table, engines.objects, engines.search, trusting, engines.clock, engines.ids)
+    ports = Indexing(
+        engines.table, engines.objects, engines.search, trusting, engines.caches, engines.clock, engines.ids
+    )
     multi = engines.multi and _Trusting(engines.multi)
     bar.end(in_words(reindex(ports, engines.search, _nothing, _nothing, report, multi)))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from local.controls.fixture_embedder import MODEL
 from neve.adapters.embedders.no_embedder import NoEmbedder
+from neve.adapters.table_rules import item_size
 from neve.domain.documents.change import DocumentChange
 from neve.domain.indexing.document_passages import indexed_texts
 from neve.domain.indexing.passage import Passage
@@ -26,6 +28,7 @@ from neve.store.idempotency import IdempotencyKey, StoredReply
 from neve.store.keys import embedder_health
 from neve.store.partitions import all_rows
 from neve.store.tenants.embedder_health import read_embedder_health
+from neve.store.vectors import as_kept, read_vector
 from neve.usecases.ask.tenants.user_stats import user_stats
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.memories.delete_memory import delete_memory
@@ -328,6 +331,25 @@ def vectors_of(world: RecallWorld, *texts: str) -> list[str]:
     kept = {item["sk"].split("#")[0] for item in all_rows(world.rows, keys.vectors)}
     assert len(kept) == sum(fingerprint(text) in kept for text in texts), "and nothing else has one"
     return [text for text in texts if fingerprint(text) in kept]
+
+
+def test_a_vector_takes_one_write_unit_and_is_the_same_when_it_is_read(world: RecallWorld) -> None:
+    world.remember("Mary drinks tea")
+    world.pump()
+    keys = world.user().keys
+    [item] = all_rows(world.rows, keys.vectors)
+    assert item_size(item) <= 1024
+    [made] = world.inner_embedder.embed_passages(["Mary drinks tea"])
+    assert read_vector(item) == as_kept(made) == as_kept(as_kept(made))
+    exact, kept = (struct.unpack("<384f", one) for one in (made, as_kept(made)))
+    assert max(abs(a - b) for a, b in zip(exact, kept, strict=True)) < 2**-11
+
+
+def test_what_was_made_is_counted_once_a_message(world: RecallWorld) -> None:
+    world.remember("\n\n".join(f"Mary has {n} cats" for n in range(100, 200)))
+    world.pump()
+    item = world.rows.get(world.user().keys.usage)
+    assert usage(world) == (100, 0) and item is not None and item["version"] == 1
 
 
 def test_a_deleted_row_leaves_no_vector(world: RecallWorld) -> None:

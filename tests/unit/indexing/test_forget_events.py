@@ -9,15 +9,19 @@ import pytest
 
 from neve.domain.ids import event_id
 from neve.domain.indexing.passage import Passage
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.sessions import EventType
+from neve.ports.errors import StoreUnavailable
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Owner
 from neve.store.partitions import all_rows
+from neve.store.vectors import put_vector
 from neve.usecases.core.jobs.messages.compaction import message_of_row
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
+from neve.usecases.work.indexing.embed_rows import embed_rows
 from neve.usecases.work.retract.run_retraction import run_retraction
-from tests.unit.recall_world import RecallWorld
+from tests.unit.recall_world import RecallWorld, delivered
 
 CALL = NewEvent(EventType.TOOL_CALL, "", event_data={"tool_use_id": "t", "name": "search", "args": {}})
 Context = dict[int, dict[int, str]]
@@ -98,6 +102,28 @@ def test_no_vector_is_kept_of_what_was_deleted_while_it_was_made(world: RecallWo
 
     world.inner_embedder.embed_passages = deleted_first  # type: ignore[method-assign]
     assert world.embed(queued) == {}
+    assert len(list(all_rows(world.rows, session.keys.vectors))) == 1, "of what was answered"
+
+
+def test_a_worker_that_died_before_it_looked_again_is_followed_by_one_that_does(world: RecallWorld) -> None:
+    """The vector was kept behind the deletion's search for it, and nothing else knows of it."""
+    session, upsert = world.user().of_session("s1"), world.index.upsert
+    world.say("my sister plays", "Noted.")
+    assert world.words(world.dispatch()) == {}
+    queued = world.taken(QueueName.EMBED)
+
+    def deleted_then_dead(owner: Owner, passages: Sequence[Passage]) -> None:
+        asked = retract_events(session, Retract(1, 1, "deleted"))
+        run_retraction(session, message_of_row(world.rows.get(session.keys.job(asked.job_id)) or {}).body)
+        world.table.write_each([put_vector(session.keys, fingerprint("my sister plays"), "m", bytes(8))])
+        raise StoreUnavailable("search", "the worker dies here")
+
+    world.index.upsert = deleted_then_dead  # type: ignore[method-assign]
+    assert embed_rows(world, delivered(queued)) != {}
+    world.index.upsert = upsert  # type: ignore[method-assign]
+    kept = [item["sk"] for item in all_rows(world.rows, session.keys.vectors)]
+    assert any(sk.startswith(fingerprint("my sister plays")) for sk in kept)
+    assert embed_rows(world, delivered(queued, again=True)) == {}
     assert len(list(all_rows(world.rows, session.keys.vectors))) == 1, "of what was answered"
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neve.caching import Caches
 from neve.domain.errors import TenantRemoved
 from neve.domain.indexing.passage import Passage
 from neve.domain.recall.query import TextQuery
@@ -64,6 +65,10 @@ class OwnPorts:
     @property
     def queue(self) -> Queue:
         return self.ports.queue
+
+    @property
+    def caches(self) -> Caches:
+        return self.ports.caches
 
     @property
     def clock(self) -> Clock:

@@ -35,6 +35,6 @@ def _vectors(ports: Ports, seconds_left: SecondsLeft) -> Work:
         return index_memories(UserData(timed(keys), keys), revs, collection=collection, left=seconds_left)
 
     def events(keys: SessionKeys, spans: Sequence[Span], newest: IndexMessage) -> None:
-        index_vectors(SessionData(timed(keys), keys), newest.body["incarnation"], spans)
+        index_vectors(SessionData(timed(keys), keys), newest.body["incarnation"], spans, again=newest.again)
 
     return Work(memories, events)

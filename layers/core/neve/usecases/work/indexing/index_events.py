@@ -10,21 +10,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 
 from neve.domain.indexing.passage import MAX_FOLLOWING, Passage
 from neve.domain.indexing.utterances import utterance_passages
+from neve.domain.memories.text import fingerprint
 from neve.domain.records.sessions import Span, Spans
-from neve.domain.sessions.spans import holds, joined, without
+from neve.domain.sessions.spans import common, holds, joined, without
 from neve.observing import SecondsLeft, for_ever
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.queue import QueueName
 from neve.ports.search import IndexModel
-from neve.ports.table import Check, WriteOp
 from neve.scope import SessionData
 from neve.store import rows
+from neve.store.delete_rows import delete_partition
 from neve.store.incarnation import UserErased
 from neve.store.transact import transact
+from neve.store.vectors import erase_vectors
 from neve.usecases.core.jobs.messages.indexing import events_message
 from neve.usecases.core.lag.indexed_row import IndexedRow
 from neve.usecases.work.indexing.indexed_log import BATCH_SIZE, IndexedLog, read_log
@@ -71,13 +72,19 @@ def index_words(
         return
 
 
-def index_vectors(data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span]) -> None:
-    """Index the vectors of those of the events in ``spans`` that lack them. Raises EmbedAgain when some could not be
+def index_vectors(
+    data: SessionData[IndexingPorts], incarnation: int, spans: Sequence[Span], *, again: bool = False
+) -> None:
+    """Index the vectors of those of the events in ``spans`` that lack them. ``again``: the message was delivered
+    before, and the worker that had it may have died between a vector and its look whether the text is still there:
+    where something of it is not, all vectors of the user go (ADR 79). Raises EmbedAgain when some could not be
     embedded for now, behind the others, IndexingOutOfTime (what was embedded before stays noted), and
     StoreUnavailable."""
     failed = False
     try:
         read = log = read_log(data, incarnation)
+        if again and common(log.gone, spans):
+            delete_partition(data.ports.table, data.keys.vectors)
         lacking = [step for span in spans for part in _spans_to_embed(log.row, span) for step in batches_of_span(part)]
         for step in lacking:
             done = _Vectors(data).index(step, log)
@@ -149,7 +156,7 @@ def confirm(
     data: SessionData[WordsPorts] | SessionData[IndexingPorts],
     seen: IndexedLog,
     written: Sequence[Passage],
-    change: Callable[[IndexedRow], IndexedRow | None],
+    change: Callable[[IndexedLog], IndexedRow | None],
 ) -> tuple[IndexedLog, bool]:
     """Note the change of the row once ``written``, made of the log as it was ``seen``, is in the index. Return the log
     as it is now, and False where ``change`` returns None: it is to be written again first. Were it noted already, no
@@ -165,7 +172,7 @@ def confirm(
             for identifier in sorted({passage.item_id for passage in written}):
                 data.ports.search.trim(data.keys.owner, identifier, keep=0, version=seen.version)
             raise
-        changed = change(now.row)
+        changed = change(now)
         if changed is None or changed == now.row:
             return now, changed is not None
         put = changed.put(data.keys, data.ports.clock.now())
@@ -212,7 +219,8 @@ def confirm_words(
     seqs = {one.seq_from for one in written if model.dimensions and one.vector is None and one.seq_from}
     lost: list[int] = []
 
-    def noted(row: IndexedRow) -> IndexedRow:
+    def noted(log: IndexedLog) -> IndexedRow:
+        row = log.row
         none_from = row.without_vectors_from
         lost[:] = [s for s in sorted(seqs) if holds(row.embedded, s) and (none_from is None or s < none_from)]
         return change(row.to_embed_again(lost))
@@ -240,10 +248,11 @@ def queue_vectors(data: SessionData[WordsPorts], incarnation: int, spans: Iterat
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """The result of one write. ``again``: the seqs of texts that a later attempt may embed. ``lacking_from``: the first
-    of those that have no vector and will have none for now."""
+    """The result of one write. ``made``: the passages whose vectors may be new. ``again``: the seqs of texts that a
+    later attempt may embed. ``lacking_from``: the first of those that have no vector and will have none for now."""
 
     passages: Sequence[Passage]
+    made: Sequence[Passage]
     again: frozenset[int] = frozenset()
     lacking_from: int | None = None
 
@@ -276,11 +285,7 @@ class _Vectors:
         and their own write found no vectors to take along: then the step is written again. Raises IndexingOutOfTime,
         UserErased."""
         for _ in range(CONTEXTS):
-            try:
-                written = self._write(log, span)
-            except LogMoved:
-                log = read_log(self.data, log.head.incarnation)
-                continue
+            written = self._write(log, span)
             if written is None:
                 return _Done(log, again=True)
             log, done = self._note(span, log, written)
@@ -290,11 +295,11 @@ class _Vectors:
 
     def _write(self, log: IndexedLog, span: Span) -> _Written | None:
         """Embed and write one step; None when not one text could be embedded and a later attempt may do better. Raises
-        IndexingOutOfTime, LogMoved, UserErased."""
+        IndexingOutOfTime, UserErased."""
         before, new = _step_passages(log, span)
-        checks = partial(_checks, self.data, log)
-        found = vectors_for(self.data, checks, passage_texts(new), passage_texts(before))
+        found = vectors_for(self.data, passage_texts(new), passage_texts(before))
         if found.late:
+            self._has_left(log, read_log(self.data, log.head.incarnation), new)
             raise IndexingOutOfTime
         if new and found.failed >= {p.text for p in new}:
             return None
@@ -304,15 +309,18 @@ class _Vectors:
             self.data.ports.search.upsert(self.data.keys.owner, written)
         lacking = [p for p in new if found.wanted and p.text not in found.vectors]
         if self.reindexing or found.unavailable is not None:
-            return _Written(written, lacking_from=min(_seqs(lacking), default=None))
-        return _Written(written, again=_seqs(lacking))
+            return _Written(written, new, lacking_from=min(_seqs(lacking), default=None))
+        return _Written(written, new, again=_seqs(lacking))
 
     def _note(self, span: Span, seen: IndexedLog, written: _Written) -> tuple[IndexedLog, bool]:
         """Note what was written. Nothing is noted where further words came in since that may belong to its context: in
         a burst of appends some always come in."""
         done = list(without(span, joined((seq, seq) for seq in written.again)))
 
-        def noted(row: IndexedRow) -> IndexedRow | None:
+        def noted(now: IndexedLog) -> IndexedRow | None:
+            row = now.row
+            if self._has_left(seen, now, written.made):
+                return None
             if row.indexed_seq != seen.row.indexed_seq and not written.complete:
                 return None
             if not self.in_use:
@@ -324,18 +332,13 @@ class _Vectors:
 
         return confirm(self.data, seen, written.passages, noted)
 
-
-class LogMoved(Exception):
-    """Raised when something has left a log while vectors of it were made."""
-
-
-def _checks(data: SessionData[IndexingPorts], log: IndexedLog, again: bool) -> list[WriteOp]:
-    """Make the checks that nothing has left the log since its texts were read: no vector of what was deleted is kept.
-    ``again``: they have failed. Raises LogMoved, UserErased."""
-    now = read_log(data, log.head.incarnation) if again else log
-    if now.version != log.version:
-        raise LogMoved
-    return [rows.check_head(data.keys, now.head), Check(data.keys.epoch, rows.expectation(now.epoch.version))]
+    def _has_left(self, seen: IndexedLog, now: IndexedLog, made: Sequence[Passage]) -> bool:
+        """Say whether something has left the log since its texts were read. Whoever took it out may have looked for its
+        vectors before they were kept: then those of all texts go that were read. Raises StoreUnavailable."""
+        if now.version == seen.version:
+            return False
+        erase_vectors(self.data.ports.table, self.data.keys, {fingerprint(one.text) for one in made})
+        return True
 
 
 def _seqs(passages: Iterable[Passage]) -> frozenset[int]:

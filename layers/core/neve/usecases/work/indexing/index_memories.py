@@ -19,14 +19,12 @@ from neve.ports.search import IndexModel
 from neve.ports.table import Delete
 from neve.scope import UserData
 from neve.store import rows
-from neve.store.incarnation import UserErased
 from neve.store.transact import batches, transact
 from neve.store.vectors import erase_vectors
 from neve.usecases.work.indexing.index_events import EmbedAgain, IndexingOutOfTime
 from neve.usecases.work.indexing.indexed_collections import MEMORIES, IndexedCollection, R
 from neve.usecases.work.indexing.vectors.user_vectors import (
     VectorsFound,
-    checks_of_user,
     known_vectors,
     passage_texts,
     vectors_for,
@@ -215,25 +213,24 @@ def _embed(index: _Projection[R], data: UserData[IndexingPorts], lacks: Callable
     """Index the rows with their vectors, without those that there was no time to embed whole: their words are there,
     their vectors are kept. Return the ids of those that have none, because the embedder did not work."""
     found, head = index.collection.find(data.ports.table, data.keys, list(index.revs), data.keys.head)
-    checks, failed = checks_of_user(data, rows.read_head(head)), set[str]()
-    index.forget_gone(found)
-    try:
-        for part, passages in index.parts([r for r in found.values() if r.status in NEVER_RECALLED or lacks(r)]):
-            # a superseded row is not worth an embedding, but keeps the vectors that it has
-            old = {str(row.id) for row in part if row.status is Status.SUPERSEDED}
-            wanted = passage_texts(p for i, many in passages.items() if i not in old for p in many)
-            known_only = passage_texts(p for i, many in passages.items() if i in old for p in many)
-            vectors = vectors_for(data, checks, wanted, known_only)
-            with_vectors = {
-                i: [replace(p, vector=vectors.vectors.get(p.text)) for p in many]
-                for i, many in passages.items()
-                if vectors.late.isdisjoint(p.text for p in many)
-            }
-            index.write(part, with_vectors)
-            failed |= _settle(index, data.ports.embedder.model.tag, part, passages, vectors)
-    except UserErased:
-        index.again.clear()
+    failed = set[str]()
+    if rows.read_head(head).state != "active":
         index.forget_gone({})
+        return failed
+    index.forget_gone(found)
+    for part, passages in index.parts([r for r in found.values() if r.status in NEVER_RECALLED or lacks(r)]):
+        # a superseded row is not worth an embedding, but keeps the vectors that it has
+        old = {str(row.id) for row in part if row.status is Status.SUPERSEDED}
+        wanted = passage_texts(p for i, many in passages.items() if i not in old for p in many)
+        known_only = passage_texts(p for i, many in passages.items() if i in old for p in many)
+        vectors = vectors_for(data, wanted, known_only)
+        with_vectors = {
+            i: [replace(p, vector=vectors.vectors.get(p.text)) for p in many]
+            for i, many in passages.items()
+            if vectors.late.isdisjoint(p.text for p in many)
+        }
+        index.write(part, with_vectors)
+        failed |= _settle(index, data.ports.embedder.model.tag, part, passages, vectors)
     return failed
 
 

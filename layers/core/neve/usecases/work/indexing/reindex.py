@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
+from neve.caching import Caches
 from neve.domain.records.documents import Document
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import Span, Spans
@@ -102,7 +103,9 @@ def reindex(
         raise ValueError(f"the new index is for vectors of {held}, the embedder makes {made}")
     _try_embedder(ports.embedder)
     work = _Filling(
-        Indexing(ports.table, ports.objects, target, ports.embedder, ports.clock, ports.ids), on_progress, multi
+        Indexing(ports.table, ports.objects, target, ports.embedder, ports.caches, ports.clock, ports.ids),
+        on_progress,
+        multi,
     )
     filled: dict[UserKeys, _Seen] = {}
 
@@ -144,6 +147,7 @@ class Indexing:
     objects: ObjectStore
     search: SearchIndex
     embedder: Embedder
+    caches: Caches
     clock: Clock
     ids: Ids
 
@@ -264,7 +268,7 @@ class _Filling:
             return self.into
         _try_embedder(self.multi)
         into, search = self.into, OwnSearch(self.into.search, self.multi)
-        return Indexing(into.table, into.objects, search, self.multi, into.clock, into.ids)
+        return Indexing(into.table, into.objects, search, self.multi, into.caches, into.clock, into.ids)
 
     def _gone(self, owner: UserKeys) -> dict[str, Spans]:
         epochs = map(rows.read_epoch, state_rows(self.into.table, owner, "epoch"))

@@ -2,29 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from typing import Literal
 
+from neve.caching import CacheSpec
 from neve.domain.indexing.passage import Passage
 from neve.domain.memories.text import fingerprint
-from neve.domain.records.users import UserHead
 from neve.ports.engines import IndexingPorts, WordsPorts
 from neve.ports.errors import StoreUnavailable
 from neve.ports.search import IndexModel
-from neve.ports.table import Put, Table, WriteOp
+from neve.ports.table import Table
 from neve.scope import UserData
-from neve.store import rows
-from neve.store.incarnation import still_there
 from neve.store.keys import UserKeys, embedder_health
 from neve.store.tenants.embedder_health import put_embedder_health, read_embedder_health
 from neve.store.transact import transact
+from neve.store.vectors import as_kept, put_vector, read_vector
 from neve.usecases.core.tenants.usage import usage_put
 from neve.usecases.work.indexing.vectors.embed_texts import Embedded, embed_texts
 
 BATCH_SIZE = 90
-"""Vector rows of one transaction: with the head's check and the usage row below the limit of 100 actions, and some 140
-KB at 384 dimensions."""
+"""Vector rows that are kept together, each by a write of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +39,10 @@ class VectorsFound:
     late: frozenset[str] = frozenset()
 
 
-Checks = Callable[[bool], Sequence[WriteOp]]
-"""Makes the checks under which vectors are kept: that what their texts were read of is still there. It is told whether
-they have failed before, and raises UserErased, or what its caller catches."""
-
-
-def checks_of_user(data: UserData[IndexingPorts], head: UserHead) -> Checks:
-    """Check that the user is the one, ``head``, that the texts were read of."""
-
-    def checks(again: bool) -> Sequence[WriteOp]:
-        now = rows.read_head(data.ports.table.get(data.keys.head)) if again else head
-        still_there(now, head.incarnation)
-        return [rows.check_head(data.keys, now)]
-
-    return checks
-
-
-def vectors_for(
-    data: UserData[IndexingPorts], checks: Checks, texts: Sequence[str], known_only: Sequence[str] = ()
-) -> VectorsFound:
+def vectors_for(data: UserData[IndexingPorts], texts: Sequence[str], known_only: Sequence[str] = ()) -> VectorsFound:
     """Return the vectors of ``texts``, embedded where the user has none of the content yet, and those that are known of
-    ``known_only``. Raises what ``checks`` raises, StoreUnavailable."""
+    ``known_only``. What is made is kept without a condition: a caller looks afterwards whether the texts are still
+    there, and an erasure looks twice (ADR 79). Raises StoreUnavailable."""
     ports, keys = data.ports, data.keys
     model = ports.embedder.model
     if not model.dimensions:
@@ -73,7 +55,7 @@ def vectors_for(
     to_have = {prints[text]: text for text in texts}
     known = _known(ports.table, keys, model, prints.values())
     missing = {one: text for one, text in to_have.items() if one not in known}
-    made = _made(data, checks, missing, reused=sum(prints[t] in known for t in texts))
+    made = _made(data, missing, reused=sum(prints[t] in known for t in texts))
     if missing:
         _report(ports, model, made)
     vectors = known | made.vectors
@@ -106,46 +88,40 @@ def with_known_vectors(
 def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
     places = {keys.vector(one, model.tag): one for one in prints}
     found = table.get_many(list(places)) if places else {}
-    return {places[key]: item["vector"] for key, item in found.items()}
+    return {places[key]: read_vector(item) for key, item in found.items()}
 
 
-def _made(data: UserData[IndexingPorts], checks: Checks, missing: Mapping[str, str], reused: int) -> Embedded:
+def _made(data: UserData[IndexingPorts], missing: Mapping[str, str], reused: int) -> Embedded:
     """Embedded and kept part by part, so that a worker which runs out of time in a long document has got on with it.
     ``missing``: texts by fingerprint. ``reused``: how many others were known."""
-    embedder, keys = data.ports.embedder, data.keys
+    embedder, keys, table = data.ports.embedder, data.keys, data.ports.table
     made, prints = Embedded(), list(missing)
-    for start in range(0, max(len(prints), 1), BATCH_SIZE):
+    for start in range(0, len(prints), BATCH_SIZE):
         part = {one: missing[one] for one in prints[start : start + BATCH_SIZE]}
         some = embed_texts(embedder, part, data.ports.clock)
-        used = {"embedded_texts": len(some.vectors), "reused_vectors": 0 if start else reused}
-        if any(used.values()):
-            model = embedder.model
-            _keep(data, checks, [_vector_put(keys, model, one, v) for one, v in some.vectors.items()], used)
-        made.vectors |= some.vectors
+        # a vector is the same whether it was made now or is read later
+        vectors = {one: as_kept(vector) for one, vector in some.vectors.items()}
+        table.write_each([put_vector(keys, one, embedder.model.tag, v) for one, v in vectors.items()])
+        made.vectors |= vectors
         made.failed |= some.failed
         made.unavailable = some.unavailable
         if some.late:
             made.late |= some.late | set(prints[start + BATCH_SIZE :])
         if some.late or some.unavailable is not None:
             break
+    _count(data, {"embedded_texts": len(made.vectors), "reused_vectors": reused})
     return made
 
 
-def _keep(data: UserData[IndexingPorts], checks: Checks, puts: Sequence[Put], used: Mapping[str, int]) -> None:
-    """Write the vector rows and the counters. Raises what ``checks`` raises."""
-    ports, keys, again = data.ports, data.keys, False
-
-    def write() -> None:
-        nonlocal again
-        guards, again = checks(again), True
-        ports.table.write([*guards, *puts, usage_put(keys, ports.table.get(keys.usage), used)])
-
-    transact(ports, write)
+def _count(data: UserData[IndexingPorts], used: Mapping[str, int]) -> None:
+    """Count once what was made and what was known."""
+    ports, keys = data.ports, data.keys
+    if any(used.values()):
+        transact(ports, lambda: ports.table.write([usage_put(keys, ports.table.get(keys.usage), used)]))
 
 
-def _vector_put(keys: UserKeys, model: IndexModel, one: str, vector: bytes) -> Put:
-    key = keys.vector(one, model.tag)
-    return Put({"pk": key.pk, "sk": key.sk, "type": "vector", "vector": vector, "model": model.tag})
+TOLD: CacheSpec[str, tuple[str, str | None]] = CacheSpec("embedder health", size=8, ttl=timedelta(seconds=60))
+"""What the row of an embedder's health says, by its tag: state and reason, as this process last saw it."""
 
 
 def _report(ports: IndexingPorts, model: IndexModel, made: Embedded) -> None:
@@ -153,14 +129,18 @@ def _report(ports: IndexingPorts, model: IndexModel, made: Embedded) -> None:
     state: Literal["ready", "unavailable"] = "ready" if made.unavailable is None else "unavailable"
     if state == "ready" and not made.vectors:
         return
+    found, told = (state, made.unavailable), ports.caches.of(TOLD)
+    if told.get(model.tag) == found:
+        return
+    as_of = ports.clock.now()
     try:
         item = ports.table.get(embedder_health(model.tag))
         seen = read_embedder_health(item) if item else None
-        reported = (seen.state, seen.model, seen.reason) if seen else ("ready", model, None)
-        if reported != (state, model, made.unavailable):
+        if ((seen.state, seen.reason) if seen else ("ready", None)) != found or (seen and seen.model != model):
             ports.table.write([put_embedder_health(model, state, made.unavailable, ports.clock.now())])
     except StoreUnavailable:
         return
+    told.put(model.tag, found, as_of=as_of)
 
 
 def passage_texts(passages: Iterable[Passage]) -> list[str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from neve.caching import Caches
 from neve.observing import SecondsLeft
 from neve.ports.engines import IndexingPorts
 from neve.ports.models import Calibration, Embedder
@@ -77,6 +78,10 @@ class PortsWithinTime:
     @property
     def embedder(self) -> Embedder:
         return _TimedEmbedder(self.ports.embedder, self.seconds_left)
+
+    @property
+    def caches(self) -> Caches:
+        return self.ports.caches
 
     @property
     def clock(self) -> Clock:
