@@ -57,9 +57,9 @@ class Bill:
 
 class PricedTable:
     """``ports.table.Table`` by what DynamoDB publishes: 1 read unit for each 4 KB of a row read consistently, and for
-    a row that is not there; half of it through an index; 1 write unit for each KB of the larger of the old row and the
-    new one, twice that in a transaction, checks included; each index entry that changes is a plain write of its own,
-    and one whose sort key moves is two."""
+    a row that is not there; half of it where the read is eventual, as it is through an index; 1 write unit for each KB
+    of the larger of the old row and the new one, twice that in a transaction, checks included; each index entry that
+    changes is a plain write of its own, and one whose sort key moves is two."""
 
     def __init__(self, table: Table, bill: Bill) -> None:
         self._table, self._bill = table, bill
@@ -70,10 +70,11 @@ class PricedTable:
         self._bill.add("read unit", _read_units(_size(found)))
         return found
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
         spend(WAIT_MS["table"])
-        found = self._table.get_many(keys)
-        self._bill.add("read unit", sum(_read_units(_size(found.get(key))) for key in dict.fromkeys(keys)))
+        found = self._table.get_many(keys, eventual=eventual)
+        units = sum(_read_units(_size(found.get(key))) for key in dict.fromkeys(keys))
+        self._bill.add("read unit", units / 2 if eventual else units)
         return found
 
     def query(self, partition: str, *, index: Index = Index.MAIN, **given: Any) -> ItemPage:

@@ -122,9 +122,9 @@ class FaultyTable:
         self._faults.strike_store("table", "table")
         return self._inner.get(key)
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
         self._faults.strike_store("table", "table")
-        return self._inner.get_many(keys)
+        return self._inner.get_many(keys, eventual=eventual)
 
     def query(
         self,

@@ -92,7 +92,7 @@ class SqliteTable:
             row = connection.execute("SELECT version, body, raw FROM rows WHERE pk = ? AND sk = ?", key).fetchone()
         return self._decoded(key, StoredRow(*row)) if row else None
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:  # noqa: ARG002
         with self._file.reading() as connection:
             found = _stored(connection, keys)
         return {key: self._decoded(key, row) for key, row in found.items()}

@@ -83,6 +83,14 @@ def test_get_many_takes_any_number_of_keys_and_duplicates(table: Table) -> None:
     assert {key.sk: item["n"] for key, item in found.items()} == {f"{n:04d}": n for n in range(950)}
 
 
+def test_an_eventual_read_gives_each_row_as_it_is_or_as_it_was(table: Table) -> None:
+    fill(table, row("A", n=1), row("B", n=1))
+    table.write([Put(row("A", n=2))])
+    found = table.get_many([Key("P", "A"), Key("P", "B"), Key("P", "C")], eventual=True)
+    assert found.keys() <= {Key("P", "A"), Key("P", "B")}
+    assert all(item["n"] in (1, 2) for item in found.values())
+
+
 @pytest.mark.parametrize(
     "value",
     [

@@ -93,9 +93,9 @@ class CountedTable(SqliteTable):
         self.calls["get"] += 1
         return super().get(key)
 
-    def get_many(self, keys: Any) -> Any:
+    def get_many(self, keys: Any, **how: Any) -> Any:
         self.calls["get_many"] += 1
-        return super().get_many(keys)
+        return super().get_many(keys, **how)
 
     def query(self, *args: Any, **kwargs: Any) -> Any:
         self.calls["query"] += 1

@@ -83,9 +83,12 @@ class ReadableTable:
             return item
         raise UnreadableRow("table", "a row cannot be read")
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
         """Read many rows. Raises UnreadableRow."""
-        return {key_of(item): item for item in self._readable(self.whole.get_many(keys).values(), is_head)}
+        return {
+            key_of(item): item
+            for item in self._readable(self.whole.get_many(keys, eventual=eventual).values(), is_head)
+        }
 
     def query(self, partition: str, *, index: Index = Index.MAIN, limit: int, **how: Any) -> ItemPage:
         """Read a page, which may hold fewer than ``limit``. Raises UnreadableRow."""

@@ -19,6 +19,7 @@ from neve.ports.search import Owner
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import MEMORY, SessionKeys, UserKeys
+from neve.store.vectors import as_kept
 from neve.usecases.work.indexing.indexed_log import LOOK_BACK, gone_from
 from tests.simulation.checks.knowledge.documents import indexed_passages
 from tests.simulation.checks.replay import Found, log_of, of_kind, removed_of, row, rows_of, transactions
@@ -144,7 +145,9 @@ def _memory_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
     for memory in memories_of(run, keys):
         if memory.status is not Status.ARCHIVED:
             ready = memory.embedding_state is EmbeddingState.READY
-            yield from (replace(p, vector=vector_of(p.text) if ready else None) for p in memory_passages(memory))
+            yield from (
+                replace(p, vector=as_kept(vector_of(p.text)) if ready else None) for p in memory_passages(memory)
+            )
 
 
 def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
@@ -152,7 +155,7 @@ def _event_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
         if (session.tenant, session.user) == (keys.tenant, keys.user):
             uttered = (utterance_of(session.session, event) for event in _left_of_log(run, session))
             passages = utterance_passages([one for one in uttered if one is not None])
-            yield from (replace(p, vector=vector_of(p.text)) for p in passages)
+            yield from (replace(p, vector=as_kept(vector_of(p.text))) for p in passages)
 
 
 def _left_of_log(run: Run, session: SessionKeys) -> list[Event]:

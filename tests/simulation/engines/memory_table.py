@@ -188,6 +188,7 @@ class MemoryTable:
         self._main = Ordered()
         self._secondary = [_Secondary(*INDEX_KEYS[index]) for index in SECONDARY]
         self._ordered = dict(zip((Index.MAIN, *SECONDARY), (self._main, *self._secondary), strict=True))
+        self._before: dict[Key, tuple[float, Row | None]] = {}
         self._coming: list[tuple[float, int, int, Key, Row | None]] = []
 
     # --- ports.Table ----------------------------------------------------------------------------
@@ -196,10 +197,10 @@ class MemoryTable:
         row = self.rows.get(key)
         return row.copied() if row is not None and self._copies else row
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
         with self._lock:
             rows = self.rows
-            found = {key: rows[key] for key in keys if key in rows}
+            found = {key: row for key in keys if (row := self._older(key) if eventual else rows.get(key)) is not None}
         return {key: row.copied() for key, row in found.items()} if self._copies else cast("dict[Key, Item]", found)
 
     def query(  # noqa: PLR0913
@@ -254,6 +255,11 @@ class MemoryTable:
 
     # --- parts ----------------------------------------------------------------------------------
 
+    def _older(self, key: Key) -> Row | None:
+        """What an eventual read may give: the row as it was before its last write, for as long as an index may lag."""
+        at, before = self._before.get(key, (0.0, None))
+        return before if key in self._before and self._now_s() < at + self._lag() else self.rows.get(key)
+
     def failed(self, ops: Sequence[WriteOp]) -> list[int]:
         """The positions whose expectation does not hold now."""
         stored = [self.rows.get(key_written(op)) for op in ops]
@@ -267,6 +273,7 @@ class MemoryTable:
         if old is None and new is None:
             return
         self.log.append(Written(len(self.log) + 1, self._transactions, self._now_s(), by, key, old, new))
+        self._before[key] = self._now_s(), old
         place = Place(key.sk, key.pk, key.sk)
         if new is None:
             del self.rows[key]

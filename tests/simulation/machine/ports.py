@@ -34,8 +34,8 @@ class SimTable:
     def get(self, key: Key) -> Item | None:
         return self._process.call("table", (_got, key), lambda: self._table.get(key))
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        return self._process.call("table", (_got_many, keys), lambda: self._table.get_many(keys))
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
+        return self._process.call("table", (_got_many, keys), lambda: self._table.get_many(keys, eventual=eventual))
 
     def query(self, partition: str, **given: Any) -> ItemPage:
         return self._process.call("table", f"query {partition}", lambda: self._table.query(partition, **given))

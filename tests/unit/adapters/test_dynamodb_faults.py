@@ -336,6 +336,13 @@ def test_unprocessed_keys_are_asked_for_again(table: DynamoDbTable, proxy: Dynam
     assert len(pauses) == 3
 
 
+def test_only_a_reader_who_says_so_gets_an_older_row(table: DynamoDbTable, proxy: DynamoDbProxy) -> None:
+    proxy.script.extend([some_of("A"), some_of("A")])
+    for eventual in (False, True):
+        table.get_many([Key("P", "A")], eventual=eventual)
+    assert [body["RequestItems"]["neve"]["ConsistentRead"] for _, body in proxy.requests] == [True, False]
+
+
 def test_keys_that_stay_unprocessed_are_an_unavailable_store_not_missing_rows(
     table: DynamoDbTable, proxy: DynamoDbProxy
 ) -> None:

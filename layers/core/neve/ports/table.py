@@ -129,9 +129,10 @@ class Table(Protocol):
     def get(self, key: Key) -> Item | None:
         """Read one row. Strongly consistent."""
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
         """Read many rows. Strongly consistent, one round trip as far as the caller is concerned; missing rows are
-        missing keys."""
+        missing keys. ``eventual``: at half the price, where an engine has that; each row as it is, or as it was a
+        moment ago. For a caller whom an older row does no harm, or who writes on condition of its version (ADR 80)."""
 
     def query(
         self,

@@ -15,16 +15,21 @@ UNHELD_ROWS = 200
 """Facts that do not hold which a reader takes into account, those since when this is so the shortest (*chosen*)."""
 
 
-def memories_of(table: Table, keys: UserKeys, ids: Iterable[str]) -> list[Memory]:
-    """Read memories in the order asked for; ids without a row are left out. Raises StoreUnavailable."""
+def memories_of(table: Table, keys: UserKeys, ids: Iterable[str], *, eventual: bool = False) -> list[Memory]:
+    """Read memories in the order asked for; ids without a row are left out. ``eventual``: a row may be as it was a
+    moment ago; one that is not there yet is looked for again. Raises StoreUnavailable."""
     wanted = [keys.memory(i) for i in dict.fromkeys(ids)]
-    found = table.get_many(wanted) if wanted else {}
+    found = table.get_many(wanted, eventual=eventual) if wanted else {}
+    if eventual and (late := [key for key in wanted if key not in found]):
+        found |= table.get_many(late)
     return [rows.read_memory(found[key]) for key in wanted if key in found]
 
 
-def active_memories(table: Table, keys: UserKeys, ids: Iterable[str], gen: int, at: str) -> list[Memory]:
+def active_memories(
+    table: Table, keys: UserKeys, ids: Iterable[str], gen: int, at: str, *, eventual: bool = False
+) -> list[Memory]:
     """Read those of the memories that are active as generation ``gen`` sees them, and hold at the time ``at``."""
-    return [memory for memory in memories_of(table, keys, ids) if active(memory, gen, at)]
+    return [memory for memory in memories_of(table, keys, ids, eventual=eventual) if active(memory, gen, at)]
 
 
 def unheld_rows(table: Table, keys: UserKeys) -> list[Item]:

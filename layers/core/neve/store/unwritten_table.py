@@ -33,9 +33,9 @@ class UnwrittenTable:
     def get(self, key: Key) -> Item | None:
         return self.written[key] if key in self.written else self.stored.get(key)
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
         left = [key for key in keys if key not in self.written]
-        found = self.stored.get_many(left) if left else {}
+        found = self.stored.get_many(left, eventual=eventual) if left else {}
         own = {key: item for key in keys if (item := self.written.get(key)) is not None}
         return found | own
 

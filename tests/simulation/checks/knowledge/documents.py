@@ -14,6 +14,7 @@ from neve.domain.records.memories import EmbeddingState, Status
 from neve.store.documents import PLACE, is_searched, read_document
 from neve.store.keys import DOCUMENT, DOCUMENT_PLACE, DOCUMENT_REV, UserKeys
 from neve.store.rows import RETRACTION
+from neve.store.vectors import as_kept
 from tests.simulation.checks.knowledge.long_texts import stored_text
 from tests.simulation.checks.linearizable import UNKNOWN, Model, Operation, linearizable
 from tests.simulation.checks.replay import Found, of_kind, rows_of
@@ -143,7 +144,7 @@ def indexed_passages(run: Run, keys: UserKeys) -> Iterator[Passage]:
         if head.status is not Status.ARCHIVED and revision is not None:
             ready = head.embedding_state is EmbeddingState.READY
             passages = document_passages(replace(head, text=stored_text(run, read_document(revision))))
-            yield from (replace(one, vector=vector_of(one.text) if ready else None) for one in passages)
+            yield from (replace(one, vector=as_kept(vector_of(one.text)) if ready else None) for one in passages)
 
 
 INVARIANTS = (

@@ -83,12 +83,12 @@ class DynamoDbTable:
         image = answer.get("Item")
         return readable_item(image) if image else None
 
-    def get_many(self, keys: Sequence[Key]) -> dict[Key, Item]:
-        """Read each row consistently; rows of one call may be of different moments."""
+    def get_many(self, keys: Sequence[Key], *, eventual: bool = False) -> dict[Key, Item]:
+        """Read each row, consistently unless ``eventual``; rows of one call may be of different moments."""
         wanted = [key for key in dict.fromkeys(keys) if may_exist(key)]
         found: dict[Key, Item] = {}
         for start in range(0, len(wanted), KEYS_A_BATCH):
-            for item in self._get_batch(wanted[start : start + KEYS_A_BATCH]):
+            for item in self._get_batch(wanted[start : start + KEYS_A_BATCH], eventual=eventual):
                 found[key_of(item)] = item
         return found
 
@@ -147,7 +147,7 @@ class DynamoDbTable:
 
     # --- reading --------------------------------------------------------------------------------
 
-    def _get_batch(self, keys: Sequence[Key]) -> list[Item]:
+    def _get_batch(self, keys: Sequence[Key], *, eventual: bool) -> list[Item]:
         """Read a batch; every round but the first asks for what the service left out: it answers with at most 16 MB,
         and with less when it is throttled."""
         wanted: list[Any] = [typed_key(key) for key in keys]
@@ -155,7 +155,7 @@ class DynamoDbTable:
         for _ in attempts():
             with table_errors():
                 answer = self._client.batch_get_item(
-                    RequestItems={self._name: {"Keys": wanted, "ConsistentRead": True}}
+                    RequestItems={self._name: {"Keys": wanted, "ConsistentRead": not eventual}}
                 )
             images += answer["Responses"].get(self._name, [])
             wanted = list(answer["UnprocessedKeys"].get(self._name, {"Keys": []})["Keys"])

@@ -46,7 +46,7 @@ def facts_elsewhere(scope: SessionScope) -> list[Memory]:
     """Read facts of other conversations, those that were used last, as they are now."""
     page = scope.ports.table.query(scope.keys.partition, index=Index.RANK, limit=RANKED)
     ids = [str(item["id"]) for item in page.items if item["kind"] == Kind.FACT and not _own(scope, item)][:MAX_FACTS]
-    return memories_of(scope.ports.table, scope.keys, ids)
+    return memories_of(scope.ports.table, scope.keys, ids, eventual=True)
 
 
 def prior_memories(
@@ -70,7 +70,8 @@ def prior_memories(
     epoch = rows.read_epoch(found[keys.epoch])
     entries: Sequence[PackEntry] = ()
     if epoch.pack:
-        manifest = table.get(keys.pack(epoch.pack.pack_version))
+        own = keys.pack(epoch.pack.pack_version)
+        manifest = table.get_many([own], eventual=True).get(own) or table.get(own)
         layers = rows.read_manifest(manifest).layers if manifest else {}
         listed_there = [entry for layer in ("global", "local") for entry in layers.get(layer, ())]
         entries = [entry for entry in listed_there if entry.kind != UTTERED]
@@ -109,7 +110,8 @@ def _own(scope: SessionScope, item: Item) -> bool:
 def _still_meant(
     scope: SessionScope, log: SessionHead | None, gen: int, voice: Voice, ids: Sequence[str]
 ) -> list[Memory]:
-    found = active_memories(scope.ports.table, scope.keys, ids, gen, iso(scope.ports.clock.now()))
+    now = iso(scope.ports.clock.now())
+    found = active_memories(scope.ports.table, scope.keys, ids, gen, now, eventual=True)  # its commit reads again
     own = [memory for memory in found if voice.may_be_shown(memory, scope.session)]
     return [replace(one, text=voice.as_the_user(one.text)) for one in own if log is None or not goes_with(one, log)]
 

@@ -87,7 +87,7 @@ def with_known_vectors(
 
 def _known(table: Table, keys: UserKeys, model: IndexModel, prints: Iterable[str]) -> dict[str, bytes]:
     places = {keys.vector(one, model.tag): one for one in prints}
-    found = table.get_many(list(places)) if places else {}
+    found = table.get_many(list(places), eventual=True) if places else {}  # one that is missed is made again
     return {places[key]: read_vector(item) for key, item in found.items()}
 
 
