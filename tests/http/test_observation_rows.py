@@ -62,7 +62,10 @@ def event_text(call: Json) -> str:
 
 
 @pytest.mark.controls
-def test_a01_a_turn_becomes_one_row_and_nothing_new_costs_nothing(user: Person, controls: Controls) -> None:
+def test_a01_a_turn_becomes_one_row_and_nothing_new_costs_nothing(
+    tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person], controls: Controls
+) -> None:
+    user = person(tenant_with(observe_after={"tokens": 0}))
     user.open("s1")
     controls.script(observes("🟡 User keeps bees."))
     appended = user.append("s1", *turn("bees"))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TYPE_CHECKING
 
+from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.policy import CustomBudget, Policy
 from neve.store.documents import MAX_ROW_TEXT_BYTES
 from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from tests.simulation.run import Run
 
 PLAIN = Temper()
+EVERY_TURN = ObserveAfter(tokens=0)
 
 
 @dataclass(frozen=True)
@@ -41,13 +43,16 @@ class Workload:
 
 
 def _roomy(random: Random) -> Policy:
-    return Policy(observer_transcript_cap=random.choice((100, 35_000)), observer_output_cap=90)
+    return Policy(
+        observe_after=EVERY_TURN, observer_transcript_cap=random.choice((100, 35_000)), observer_output_cap=90
+    )
 
 
 def _narrow(random: Random) -> Policy:
     """Reflections and compactions after a few turns."""
     trigger = random.choice((20, 60))
     return Policy(
+        observe_after=EVERY_TURN,
         session_reflection_trigger=trigger,
         session_reflection_target=trigger // 2,
         compaction_trigger=random.choice((40, 120)),
@@ -59,6 +64,7 @@ def _narrow(random: Random) -> Policy:
 def _tight(random: Random) -> Policy:
     """A reflection after every pass or two."""
     return Policy(
+        observe_after=EVERY_TURN,
         session_reflection_trigger=20,
         session_reflection_target=10,
         compaction_trigger=random.choice((40, 120)),
@@ -234,6 +240,7 @@ def _of_nights(random: Random) -> Policy:
     """Whatever is there is old enough, and worth a run."""
     trigger = random.choice((20, 60, 600))
     return Policy(
+        observe_after=EVERY_TURN,
         session_reflection_trigger=trigger,
         session_reflection_target=trigger // 2,
         observer_transcript_cap=random.choice((100, 35_000)),
@@ -451,6 +458,7 @@ def _small_layers(random: Random) -> Policy:
     """Not every document has room, and histories are cut and compacted after a few turns."""
     trigger = random.choice((20, 60))
     return Policy(
+        observe_after=EVERY_TURN,
         session_reflection_trigger=trigger,
         session_reflection_target=trigger // 2,
         compaction_trigger=random.choice((60, 400)),

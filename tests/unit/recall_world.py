@@ -23,6 +23,7 @@ from neve.adapters.o200k import token_counter
 from neve.caching import Caches
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import EventType
+from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.domain.tokens import Counter, CounterName
@@ -80,7 +81,7 @@ class RecallWorld:
     receivers: ScriptedReceivers = field(default_factory=ScriptedReceivers)
     ids: SystemIds = field(default_factory=SystemIds)
     tasks: VirtualTasks = field(default_factory=VirtualTasks)
-    tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy()))
+    tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy(observe_after=ObserveAfter(tokens=0))))
     counter: Callable[[CounterName], Counter] = token_counter
 
     def __post_init__(self) -> None:

@@ -22,6 +22,7 @@ from neve.domain.librarian.filing import Filed
 from neve.domain.records.jobs import Job
 from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import EventType
+from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.policy import Policy
 from neve.observing import (
     Condensed,
@@ -129,6 +130,10 @@ class ListQueue:
         self.sent += [(queue, message) for message in messages]
 
 
+EVERY_TURN = ObserveAfter(tokens=0)
+"""In most worlds a pass follows each turn, as rules observe; ``test_observe_after.py`` has the others."""
+
+
 class ScriptedObserver:
     """Answers in order; without a script it keeps each pass as one line, reflects to one row and summarises to one
     item. Remembers what it was asked; ``meanwhile`` runs inside the next call, as other writers do while a model
@@ -229,7 +234,7 @@ class World:
     observer: ScriptedObserver = field(default_factory=ScriptedObserver)
     receivers: ScriptedReceivers = field(default_factory=ScriptedReceivers)
     ids: SystemIds = field(default_factory=SystemIds)
-    tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy()))
+    tenant: Tenant = field(default_factory=lambda: Tenant("acme", Policy(observe_after=EVERY_TURN)))
 
     def __post_init__(self) -> None:
         self.tasks = ThreadTasks(self.clock)

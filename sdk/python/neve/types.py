@@ -42,7 +42,9 @@ class AppendedMessagesOut(TypedDict):
     last_seq: int
     dropped: list[DroppedPart]
     """Parts that memory has no place for: kept as neutral events, or left out; `why` says which."""
-    observation: Queued
+    observation: Observation
+    """`queued`: a pass reads these events now. `waiting`: they completed a turn, which waits for more or for
+    silence, as `observe_after` of the policy says. `none`: they completed none."""
     compaction: Queued
     """`queued`: these events are a reason for one."""
     compaction_job_id: NotRequired[str]
@@ -59,7 +61,9 @@ class AppendedMessagesOut(TypedDict):
 class AppendedOut(TypedDict):
     seqs: list[int]
     """In the order of the request."""
-    observation: Queued
+    observation: Observation
+    """`queued`: a pass reads these events now. `waiting`: they completed a turn, which waits for more or for
+    silence, as `observe_after` of the policy says. `none`: they completed none."""
     compaction: Queued
     """`queued`: these events are a reason for one."""
     compaction_job_id: NotRequired[str]
@@ -1814,6 +1818,20 @@ class NightOut(TypedDict):
     reason: NotRequired[str]
 
 
+Observation: TypeAlias = "Literal['queued', 'waiting', 'none']"
+
+
+class ObserveAfter(TypedDict):
+    """Says when the observer reads what was said. A call of observe, a session's end, a compaction and another
+    session of the user do not wait for it."""
+
+    tokens: NotRequired[int]
+    """New tokens of complete turns that are read together; 0: after every turn. By default 2,000 where a language
+    model observes, else 0."""
+    idle_s: NotRequired[int]
+    """Seconds without an event behind which fewer are read, too; the sweep looks every ten minutes. By default 600."""
+
+
 class ObserveBody(TypedDict):
     wait: NotRequired[bool]
     """Poll up to 20 s for the end of the job."""
@@ -2111,6 +2129,8 @@ class Policy(TypedDict):
     """Tokens that the observer may answer with."""
     prior_memory_cap: NotRequired[int]
     """Tokens of earlier memories that the observer is shown."""
+    observe_after: NotRequired[ObserveAfter]
+    """When the observer reads what was said; what waits is found by its words meanwhile."""
     token_counter: NotRequired[TokenCounter]
     """How tokens are counted."""
     recall_limit: NotRequired[int]

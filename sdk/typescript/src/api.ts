@@ -1313,7 +1313,8 @@ export interface components {
             last_seq: number;
             /** @description In the order of the request. */
             messages: components["schemas"]["MessageState"][];
-            observation: components["schemas"]["Queued"];
+            /** @description `queued`: a pass reads these events now. `waiting`: they completed a turn, which waits for more or for silence, as `observe_after` of the policy says. `none`: they completed none. */
+            observation: components["schemas"]["Observation"];
             other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out; absent when none were. */
             redacted?: {
@@ -1333,7 +1334,8 @@ export interface components {
             /** @description Its job, when one was queued. */
             compaction_job_id?: string;
             degraded?: components["schemas"]["Degraded"];
-            observation: components["schemas"]["Queued"];
+            /** @description `queued`: a pass reads these events now. `waiting`: they completed a turn, which waits for more or for silence, as `observe_after` of the policy says. `none`: they completed none. */
+            observation: components["schemas"]["Observation"];
             other_language?: components["schemas"]["OtherLanguage"];
             /** @description How many of each class of personal data were taken out of these events; absent when none were. */
             redacted?: {
@@ -3109,6 +3111,18 @@ export interface components {
             /** @description Whose rows it condenses, as far as it has told them. */
             users: number;
         };
+        /** @enum {string} */
+        Observation: "queued" | "waiting" | "none";
+        /**
+         * @description When the observer reads what was said. Whatever is asked for by hand, a session's end, a compaction and another
+         *     session of the user do not wait for it.
+         */
+        ObserveAfter: {
+            /** @description Seconds without an event behind which fewer are read, too; the sweep looks every ten minutes. By default 600. */
+            idle_s?: number;
+            /** @description New tokens of complete turns that are read together; 0: after every turn. By default 2,000 where a language model observes, else 0. */
+            tokens?: number;
+        };
         ObserveBody: {
             /**
              * @description Say what a pass would write, and write nothing.
@@ -3394,6 +3408,8 @@ export interface components {
              * @default 2
              */
             min_importance?: number;
+            /** @description When the observer reads what was said; what waits is found by its words meanwhile. */
+            observe_after?: components["schemas"]["ObserveAfter"];
             /**
              * @description Tokens that the observer may answer with.
              * @default 8000
@@ -5341,6 +5357,8 @@ export type MovedDocumentView = components['schemas']['MovedDocumentView'];
 export type MovedView = components['schemas']['MovedView'];
 export type NeutralEvent = components['schemas']['NeutralEvent'];
 export type NightOut = components['schemas']['NightOut'];
+export type Observation = components['schemas']['Observation'];
+export type ObserveAfter = components['schemas']['ObserveAfter'];
 export type ObserveBody = components['schemas']['ObserveBody'];
 export type ObservedOut = components['schemas']['ObservedOut'];
 export type OpenedOut = components['schemas']['OpenedOut'];

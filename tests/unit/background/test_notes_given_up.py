@@ -86,6 +86,7 @@ def test_an_outbox_that_does_not_run_is_told_by_every_sweep(
     world: RecallWorld, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """No backlog gets as old as its alarm wants: the sweep itself sees to that."""
+    world.with_policy(observe_after={"tokens": 0})
     for _ in range(6):
         world.remember(f"Ann likes train {world.clock.now()}.")
         world.say("I like trains.", "Noted.")

@@ -209,6 +209,7 @@ _NO_SESSION: Mapping[str, Any] = {
     "open_calls": {},
     "thinking": [],
     "other_language": 0,
+    "waiting_tokens": 0,
     "participants": [],
     "room": False,
     "others_from": 0,

@@ -90,7 +90,8 @@ class SessionHead:
     of the user in languages that the observer did not know when they came. ``deleted`` (also on the two rows below): as
     a whole, for good. ``room``: its user is no person, and what ``participants`` say is the user's. ``others_from``:
     the first message of a participant that is not the user. ``shared_from``: the user and the session in which its user
-    said all of it as a participant."""
+    said all of it as a participant. ``waiting_tokens``: of what was said since an append last asked for a pass, or
+    since everything was caught up with; ``pass_asked``: up to which event it asked, and when, in epoch seconds."""
 
     session_id: str
     status: Literal["open", "closed", "extracted"]
@@ -116,6 +117,8 @@ class SessionHead:
     open_calls: dict[str, str] = field(default_factory=dict)
     thinking: tuple[int, ...] = ()
     other_language: int = 0
+    waiting_tokens: int = 0
+    pass_asked: tuple[int, int] | None = None
     participants: tuple[Participant, ...] = ()
     room: bool = False
     others_from: int = 0

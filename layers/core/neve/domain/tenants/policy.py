@@ -16,6 +16,7 @@ from neve.domain.errors import FieldError
 from neve.domain.given import Given
 from neve.domain.records.epochs import Verbosity
 from neve.domain.tenants.budgets import Budget, named_budget
+from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.prices import ModelPrice
 from neve.domain.tenants.static_prefix import StaticPrefix
 from neve.domain.tokens import CounterName
@@ -172,6 +173,9 @@ class Policy(Given):
     prior_memory_cap: Tokens = Field(
         default=4_000, ge=0, le=15_000, description="Tokens of earlier memories that the observer is shown."
     )
+    observe_after: ObserveAfter | None = Field(
+        default=None, description="When the observer reads what was said; what waits is found by its words meanwhile."
+    )
     token_counter: TokenCounter = Field(default="estimate", description="How tokens are counted.")
     recall_limit: int = Field(default=5, ge=1, le=50, description="Hits of a recall in a prompt.")
     recall_tool_limit: int = Field(default=8, ge=1, le=50, description="Hits of the tool `recall_memory`.")
@@ -251,6 +255,8 @@ class Policy(Given):
             given["static_prefix"] = StaticPrefix.model_construct(**given["static_prefix"])
         if isinstance(given.get("budget_profile"), dict):
             given["budget_profile"] = CustomBudget.model_construct(**given["budget_profile"])
+        if isinstance(given.get("observe_after"), dict):
+            given["observe_after"] = ObserveAfter.model_construct(**given["observe_after"])
         if isinstance(given.get("pii"), dict):
             given["pii"] = PiiActions.model_construct(**given["pii"])
         return cls.model_construct(**given)
@@ -368,6 +374,8 @@ class Policy(Given):
             )
         if not is_zone(self.timezone):
             found.append(FieldError("timezone", f"time zone {self.timezone} not found; name it as Europe/Dublin"))
+        if self.observe_after is not None:
+            found += self.observe_after.problems("observe_after", self.observer_transcript_cap)
         found += self.budget.problems("budget_profile")
         if self.static_prefix is not None:
             found += self.static_prefix.problems("static_prefix")

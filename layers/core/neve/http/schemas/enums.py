@@ -56,6 +56,7 @@ MessageFormat = TypeAliasType("MessageFormat", heard.Format)
 MessageOutcome = TypeAliasType("MessageOutcome", Literal["appended", "known", "dropped"])
 EventOrder = TypeAliasType("EventOrder", Literal["asc", "desc"])
 Queued = TypeAliasType("Queued", Literal["queued", "none"])
+Observation = TypeAliasType("Observation", Literal["queued", "waiting", "none"])
 RetractReason = TypeAliasType("RetractReason", retractions.RetractReason)
 CompactionReason = TypeAliasType("CompactionReason", Literal["tokens", "task", "topic", "end", "manual"])
 

@@ -27,7 +27,16 @@ from neve.domain.records.sessions import Event, EventType, Spans
 from neve.domain.sessions.spans import holds
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Parameters, Response, View
 from neve.http.pages import Page
-from neve.http.schemas.enums import Audience, BoundaryKind, EventImageType, EventOrder, Queued, ThinkingType, UploadType
+from neve.http.schemas.enums import (
+    Audience,
+    BoundaryKind,
+    EventImageType,
+    EventOrder,
+    Observation,
+    Queued,
+    ThinkingType,
+    UploadType,
+)
 from neve.http.schemas.fields import (
     Address,
     Degraded,
@@ -349,7 +358,10 @@ def _content(content: str | Sequence[BaseModel]) -> tuple[str | list[dict[str, A
 
 class AppendedOut(View):
     seqs: list[int] = Field(description="In the order of the request.")
-    observation: Queued
+    observation: Observation = Field(
+        description="`queued`: a pass reads these events now. `waiting`: they completed a turn, which waits for more or"
+        " for silence, as `observe_after` of the policy says. `none`: they completed none."
+    )
     compaction: Queued = Field(description="`queued`: these events are a reason for one.")
     compaction_job_id: str | None = Field(description="Its job, when one was queued.")
     redacted: dict[str, int] | None = Field(

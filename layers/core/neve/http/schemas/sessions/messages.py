@@ -15,7 +15,7 @@ from neve.domain.messages.heard import Heard, PartLeft
 from neve.domain.messages.read import read_messages
 from neve.domain.records.sessions import EventType
 from neve.http.operations import USER_WRITE, Body, Nothing, Operation, Response, View
-from neve.http.schemas.enums import MessageFormat, MessageOutcome, Queued
+from neve.http.schemas.enums import MessageFormat, MessageOutcome, Observation, Queued
 from neve.http.schemas.fields import Degraded, Metadata, Name, OtherLanguage, Time
 from neve.http.schemas.sessions.events import MAX_EVENT_IMAGES, TOO_LARGE, check_event_size
 from neve.http.schemas.sessions.participants import ParticipantId, Participants, records_of
@@ -153,7 +153,10 @@ class AppendedMessagesOut(View):
     dropped: list[DroppedPart] = Field(
         description="Parts that memory has no place for: kept as neutral events, or left out; `why` says which."
     )
-    observation: Queued
+    observation: Observation = Field(
+        description="`queued`: a pass reads these events now. `waiting`: they completed a turn, which waits for more or"
+        " for silence, as `observe_after` of the policy says. `none`: they completed none."
+    )
     compaction: Queued = Field(description="`queued`: these events are a reason for one.")
     compaction_job_id: str | None = Field(description="Its job, when one was queued.")
     redacted: dict[str, int] | None = Field(

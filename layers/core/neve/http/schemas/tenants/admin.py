@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import AfterValidator, Field, GetJsonSchemaHandler, RootModel
@@ -199,13 +200,16 @@ class PolicyOut(View):
 
     @classmethod
     def of(cls, found: PolicyAt) -> PolicyOut:
-        numbers = {"policy": set_numbers(found.policy), "in_force": in_force(found.policy)}
+        numbers = {"policy": set_numbers(found.policy), "in_force": in_force(found)}
         return cls(**numbers, rev=found.rev, reindex_job=found.reindex_job)
 
 
-def in_force(policy: Policy) -> dict[str, Any]:
-    """Give the policy with the numbers that follow from the window, under the names that set them."""
+def in_force(found: PolicyAt) -> dict[str, Any]:
+    """Give the policy with the numbers that follow from the window and from the observer, under the names that set
+    them."""
+    policy = found.policy
     derived = {
+        "observe_after": asdict(found.passes_after),
         "session_reflection_trigger": policy.reflection_trigger,
         "session_reflection_target": policy.reflection_target,
         "compaction_trigger": policy.compaction_at,

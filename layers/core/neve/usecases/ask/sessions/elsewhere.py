@@ -33,14 +33,17 @@ class ReadsElsewhere:
     memories: Task[MemoryLag]
 
     def ask_for_passes(self, opened: str, incarnation: int) -> Task[None]:
-        """Ask for passes over the tails that a first pack tells, through the queue without a delay. The outbox has
-        asked for the same, or will: a store or a queue that is down, or slow, costs nothing but time."""
+        """Ask for passes over what waits in other sessions, and over the tails that a first pack tells, through the
+        queue without a delay. The outbox and the sweep ask for the same, later: a store or a queue that is down, or
+        slow, costs nothing but time."""
 
         def ask() -> None:
             with contextlib.suppress(StoreUnavailable):
                 others = [one for one in self.behind.result()[0] if one[0].session != opened]
                 tails = newest_tails(Tail(keys, progress.head, progress.marker) for keys, progress in others)
-                messages = [observation_message(tail.keys, incarnation, tail.head.last_seq) for tail in tails]
+                wanted = {tail.keys: tail.head.last_seq for tail in tails}
+                wanted |= {keys: progress.head.last_seq for keys, progress in others if progress.unobserved}
+                messages = [observation_message(keys, incarnation, last) for keys, last in wanted.items()]
                 if messages:
                     self.scope.ports.queue.send(QueueName.COMPACT, messages)
 

@@ -83,21 +83,31 @@ class Progress:
     def lag(self, now: datetime) -> MemoryLag:
         events = max(0, self.head.last_seq - self.indexed.indexed_seq)
         unembedded = self.indexed.unembedded(self.head.last_seq)
-        unobserved = max(0, self.head.complete_seq - self._read_to)
         done = [self.head.last_seq]
         done += [self.indexed.embedded_to] if unembedded else []
-        done += [self._read_to] if unobserved else []
+        done += [self.read_to] if self.unobserved else []
         since = self._appended_behind(min(done))
-        return MemoryLag(events, events, unembedded, unobserved, _seconds(now, since))
+        return MemoryLag(events, events, unembedded, self.unobserved, _seconds(now, since))
+
+    def lacking_s(self, now: datetime) -> int:
+        """Give how long the oldest event that lacks its words or vectors has waited, in seconds. What waits for a pass
+        alone lacks nothing of the index."""
+        return _seconds(now, self._appended_behind(self.indexed.embedded_to)) if self.lacks_something else 0
 
     @property
-    def _read_to(self) -> int:
+    def unobserved(self) -> int:
+        """Count the events up to the last complete turn that no pass has read."""
+        return max(0, self.head.complete_seq - self.read_to)
+
+    @property
+    def read_to(self) -> int:
+        """Give the last event that a pass has read."""
         return max(self.marker.observed_seq, self.marker.offered_seq)
 
     def caught_up(self, now: datetime) -> bool:
         """Say whether the session may leave the index: nothing lags, and no message waits for an answer that never
         came. A new session's first pack tells of that one, which no pass reads before the end."""
-        left = without((self._read_to + 1, self.head.last_seq), self.head.retracted)
+        left = without((self.read_to + 1, self.head.last_seq), self.head.retracted)
         return self.lag(now).none and (self.head.status == "extracted" or not any(left))
 
     @property

@@ -23,6 +23,7 @@ from neve.domain.sessions.new_event import NewEvent as NewEvent
 from neve.domain.sessions.participants import heard_by, named_participant, others_from
 from neve.domain.sessions.spans import holds
 from neve.domain.sessions.transcript import completed_to, completes_turn, event_text, last_of_turn
+from neve.domain.tenants.observe_after import passes_after
 from neve.domain.times import iso
 from neve.domain.tokens import event_tokens
 from neve.ports.table import MAX_WRITE_OPS, Delete, Expect, Item, Key, Put, WriteOp
@@ -45,6 +46,9 @@ MAX_OPEN_CALLS = 48
 Numbered = tuple[int, int, NewEvent]
 """A new event: its position in the call, its seq, and itself."""
 Queued = Literal["queued", "none"]
+Observation = Literal["queued", "waiting", "none"]
+OBSERVES = "observes"
+"""Marks the row of an event with which an append asks for a pass; the outbox sends it."""
 AHEAD = timedelta(days=1)
 """*Chosen*: a local time that is sent as UTC is 14 h ahead at most."""
 
@@ -52,14 +56,15 @@ AHEAD = timedelta(days=1)
 @dataclass(frozen=True, slots=True)
 class Appended:
     """The answer of an append. ``seqs`` in the order of the request; ``observation`` says whether a pass over them is
-    under way, ``compaction`` whether these events have queued one, with its job. ``redacted``: how many of each class
-    of personal data were taken out of them. ``other_language``: how many of the user's messages are not observed,
-    because the observer does not know their language. ``retracted``: those of the seqs that were taken back since an
-    earlier append of the same events. ``last_seq``: of the session; ``created``: by this call. Of messages: ``new`` are
-    the positions of the events that were not there, ``before`` says how often each message had been said."""
+    under way, or waits, ``compaction`` whether these events have queued one, with its job. ``redacted``: how many of
+    each class of personal data were taken out of them. ``other_language``: how many of the user's messages are not
+    observed, because the observer does not know their language. ``retracted``: those of the seqs that were taken back
+    since an earlier append of the same events. ``last_seq``: of the session; ``created``: by this call. Of messages:
+    ``new`` are the positions of the events that were not there, ``before`` says how often each message had been
+    said."""
 
     seqs: list[int]
-    observation: Queued
+    observation: Observation
     compaction: Queued
     compaction_job_id: str | None = None
     redacted: dict[str, int] = field(default_factory=dict)
@@ -225,18 +230,25 @@ class Append:
         self._check_participants(head)
         head = replace(head, others_from=others_from(head, self.scope.user, new))
         records = [self._to_event(head, event, seq, now, user.incarnation) for seq, event in new]
+        waiting = _waiting_tokens(head) + sum(record.original_tokens for record in records)
+        observation = self._observation(head, [event.event_type for _, event in new], waiting)
         for record in records:
             put = rows.put_event(keys, record, user.incarnation)
             of_append: Item = {"write_id": self.write_id}
             of_append |= {REOPENS: True} if record.seq == head.last_seq + 1 and head.status != "open" else {}
+            of_append |= {OBSERVES: True} if observation == "queued" and record is records[-1] else {}
             ops.append(Put(put.item | of_append, Expect.ABSENT))
             if record.artifact_path is not None:
                 artifact = artifact_of(record, record.artifact_path, self.scope.session, iso(now))
                 ops.append(rows.put_artifact(keys, artifact))
         ops += self._id_rows(found, numbered)
-        answer = self._answer(head, seqs, numbered)
+        answer = replace(self._answer(head, seqs, numbered), observation=observation)
         if new or not head.version:
             advanced = self._advanced(head, new, sum(record.original_tokens for record in records), now)
+            advanced = replace(advanced, waiting_tokens=waiting)
+            if observation == "queued":
+                asked = (advanced.last_seq, int(now.timestamp()))
+                advanced = replace(advanced, waiting_tokens=0, pass_asked=asked)
             answer = replace(answer, other_language=self._other_language(records))
             advanced = replace(advanced, other_language=head.other_language + answer.other_language)
             job = self._compaction(head, advanced, self._epoch(found), records)
@@ -255,11 +267,19 @@ class Append:
             self.scope.ports.table.write(ops)
         return answer
 
+    def _observation(self, head: SessionHead, new: Sequence[EventType], waiting_tokens: int) -> Observation:
+        """Say whether a pass is asked for: where these events complete a turn, and as many tokens wait as the policy
+        says. What somebody shares is handed on by the pass, and does not wait (docs/rules/observe.md#when)."""
+        if not completes_turn(new, head.last_event_type):
+            return "none"
+        after = passes_after(self.scope.policy.observe_after, self.scope.ports.observer_languages)
+        at_once = any(one.share for one in head.participants)
+        return "queued" if at_once or waiting_tokens >= after.tokens else "waiting"
+
     def _answer(self, head: SessionHead, seqs: list[int], new: Sequence[Numbered]) -> Appended:
-        complete = completes_turn([event.event_type for _, _, event in new], head.last_event_type)
         return Appended(
             seqs=seqs,
-            observation="queued" if complete else "none",
+            observation="none",
             compaction="none",
             redacted=self.redacted,
             retracted=[seq for seq in seqs if holds(head.retracted, seq)],
@@ -346,6 +366,12 @@ class Append:
         key = self.scope.keys.client_id(client_id)
         item = {"pk": key.pk, "sk": key.sk, "type": "client_id", "seq": seq, "sha": _content_sha(event)}
         return Put(item, Expect.ABSENT)
+
+
+def _waiting_tokens(head: SessionHead) -> int:
+    """Give the tokens that no append has asked a pass for. A session of which nothing is behind has been observed,
+    whoever asked for it."""
+    return head.waiting_tokens if head.behind else 0
 
 
 def _said_at(sent: str | None, now: datetime) -> str:

@@ -9,7 +9,7 @@ from neve.domain.sessions.idle import IDLE_AFTER
 from neve.ports.engines import Ports
 from neve.ports.table import Item
 from neve.store.filings import put_open_session
-from neve.store.keys import UserKeys
+from neve.store.keys import SessionKeys, UserKeys
 from neve.store.stream_records import Change
 
 REOPENS = "reopens"
@@ -20,13 +20,18 @@ def note_open(ports: Ports, changes: Sequence[Change]) -> None:
     """Note the sessions that these changes opened, for a look when they may be idle. Raises StoreUnavailable; may be
     repeated: the sweep asks the session itself."""
     at = ports.clock.now() + IDLE_AFTER
+    if opened := sessions_opened(changes):
+        ports.table.write([put_open_session(keys, at) for keys in opened])
+
+
+def sessions_opened(changes: Sequence[Change]) -> list[SessionKeys]:
+    """List the sessions that are new, or go on after their end."""
     opened = {
         UserKeys(change.item["tenant_id"], change.item["user_id"]).of_session(change.item["session_id"]): None
         for change in changes
         if change.old is None and _opens(change.item)
     }
-    if opened:
-        ports.table.write([put_open_session(keys, at) for keys in opened])
+    return list(opened)
 
 
 def _opens(item: Item) -> bool:

@@ -17,7 +17,7 @@ from neve.store.keys import tenant_row
 from neve.store.tenants import tenant_rows
 from neve.store.tenants.tenant_rows import KnownPrefix
 from neve.store.transact import transact
-from neve.usecases.ask.tenants.read_policy import PolicyAt
+from neve.usecases.ask.tenants.read_policy import PolicyAt, policy_at
 from neve.usecases.core.jobs.queued_jobs import new_reindex
 
 
@@ -73,7 +73,7 @@ def _write_once(
     if expected is not None and row.policy_rev not in expected:
         raise NeveError("precondition_failed", f"The policy is at rev {row.policy_rev}.")
     if tenant_rows.set_numbers(policy) == tenant_rows.set_numbers(row.policy):
-        return PolicyAt(row.policy, row.policy_rev, row.reindex_job)
+        return policy_at(scope, row.policy, row.policy_rev, row.reindex_job)
     prefix = _known(row.prefix, policy.static_prefix)
     written = replace(row, policy=policy, policy_rev=row.policy_rev + 1, prefix=prefix)
     ops: list[WriteOp] = []
@@ -82,6 +82,6 @@ def _write_once(
         written = replace(written, reindex_job=job.id)
         ops.append(rows.put_queued_job(scope.keys, job, UserHead().incarnation))
     ops.append(tenant_rows.put_tenant(written))
-    left = PolicyAt(policy, written.policy_rev, written.reindex_job)
+    left = policy_at(scope, policy, written.policy_rev, written.reindex_job)
     scope.ports.table.write([*ops, *beside(left)])
     return left

@@ -11,20 +11,19 @@ from typing import Literal
 
 from neve.correlation import correlated
 from neve.domain.ids import is_document_id, is_event_id
-from neve.domain.records.sessions import SILENT, EventType
-from neve.domain.sessions.transcript import completes_turn
 from neve.ports.engines import Ports
 from neve.ports.queue import Message, QueueName
 from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import SessionKeys, UserKeys, session_named_in
-from neve.store.partitions import all_rows_backwards
 from neve.store.stream_records import Change
 from neve.usecases.core.jobs import queued_jobs
 from neve.usecases.core.jobs.messages import compaction, filing, observation
 from neve.usecases.core.jobs.messages.indexing import events_message, memory_message
 from neve.usecases.tell.memories.note_access import note_access
+from neve.usecases.tell.sessions.append_events import OBSERVES
 from neve.usecases.tell.sessions.note_open import note_open
+from neve.usecases.work.observe.ask_elsewhere import ask_elsewhere
 from neve.usecases.work.outgoing.announce import announce, derived_events, rows_of_events
 from neve.usecases.work.reflect.note_due import new_candidates, note_due, rows_of_due
 
@@ -44,9 +43,10 @@ def dispatch_changes(ports: Ports, changes: Sequence[Change]) -> None:
     to_index = [*_index_messages(latest, found), *(log.index_message() for log in logs), *_retractions(changes)]
     if to_index:
         ports.queue.send(QueueName.INDEX, to_index)
-    observe = _observations(ports, logs)
+    observe = [log.observation() for log in logs if log.observes]
     if observe:
         ports.queue.send(QueueName.EXTRACT, observe)
+    ask_elsewhere(ports, changes)
     for queue, messages in _queued_jobs(changes).items():
         ports.queue.send(queue, messages)
     accessed = _accessed(changes)
@@ -148,53 +148,22 @@ def _rev_moved(change: Change) -> bool:
 
 @dataclass
 class _Appended:
-    """The new events of one session in one batch. ``newest``: the row of the last one."""
+    """The new events of one session in one batch. ``newest``: the row of the last one. ``observes``: an append of them
+    asks for a pass."""
 
     keys: SessionKeys
     incarnation: int
     newest: Item = field(default_factory=dict)
-    types: dict[int, EventType] = field(default_factory=dict)
+    seqs: list[int] = field(default_factory=list)
+    observes: bool = False
 
     def index_message(self) -> Message:
-        first, last = min(self.types), max(self.types)
         with correlated(self.newest):
-            return events_message(self.keys, self.incarnation, first, last)
-
-    def completes_turn(self, before: EventType | None) -> bool:
-        return completes_turn([self.types[seq] for seq in sorted(self.types)], before)
-
-    def previous(self) -> Key | None:
-        """Give the event before these, where a turn's end depends on it."""
-        first = min(self.types)
-        if first == 1 or self.completes_turn(None) == self.completes_turn(EventType.USER_MESSAGE):
-            return None
-        return self.keys.event(first - 1)
+            return events_message(self.keys, self.incarnation, min(self.seqs), max(self.seqs))
 
     def observation(self) -> Message:
         with correlated(self.newest):
-            return observation.observation_message(self.keys, self.incarnation, max(self.types))
-
-
-def _observations(ports: Ports, logs: Sequence[_Appended]) -> list[Message]:
-    """Make one message for each session whose new events complete a turn."""
-    previous = [key for log in logs if (key := log.previous())]
-    found = ports.table.get_many(previous) if previous else {}
-    observe = []
-    for log in logs:
-        key = log.previous()
-        before = _counting(ports, log, found.get(key) if key else None)
-        if log.completes_turn(EventType(before["event_type"]) if before else None):
-            observe.append(log.observation())
-    return observe
-
-
-def _counting(ports: Ports, log: _Appended, before: Item | None) -> Item | None:
-    """Find the last event up to ``before`` that counts as the end of a turn. What is ``SILENT`` is rare, two in a row
-    rarer; but a caller that sends thousands must not hold up the stream, which all tenants share."""
-    if before is None or before["event_type"] not in SILENT:
-        return before
-    events = all_rows_backwards(ports.table, log.keys.log, between=log.keys.events(1, before["seq"]))
-    return next((item for item in events if item["event_type"] not in SILENT), None)
+            return observation.observation_message(self.keys, self.incarnation, max(self.seqs))
 
 
 def _appended(changes: Sequence[Change]) -> list[_Appended]:
@@ -204,6 +173,7 @@ def _appended(changes: Sequence[Change]) -> list[_Appended]:
         if change.old is None and item.get("type") == "event":
             place = (session_named_in(item), item["incarnation"])
             log = logs.setdefault(place, _Appended(*place))
-            log.types[item["seq"]] = EventType(item["event_type"])
+            log.seqs.append(item["seq"])
+            log.observes = log.observes or item.get(OBSERVES) is True
             log.newest = item
     return list(logs.values())

@@ -15,10 +15,9 @@ from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.table import Item, key_of
 from neve.scope import SessionData
 from neve.store import rows
-from neve.store.keys import SessionKeys
 from neve.store.outgoing import DELIVER
 from neve.store.partitions import due_rows
-from neve.usecases.core.lag.memory_lag import Progress, leave
+from neve.usecases.core.lag.memory_lag import leave
 from neve.usecases.core.memories.replace_rows import ReplacementBusy, resolve_replacement
 from neve.usecases.core.pack.build_pack import build_pack
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
@@ -35,7 +34,7 @@ from neve.usecases.work.indexing.requeue import (
     row_parts,
     waiting_for,
 )
-from neve.usecases.work.observe.requeue_passes import requeue_passes
+from neve.usecases.work.observe.requeue_passes import Waiting, passes_due, requeue_passes
 from neve.usecases.work.outgoing.wake import wake_due
 
 PENDING_FOR = timedelta(minutes=10)
@@ -44,7 +43,7 @@ SPARE_S = 30.0
 """Seconds kept of the worker's time for the last piece of work of each kind, and for the messages of what was found."""
 COUNTS = (
     *("rebuilt", "replacements", "busy", "failed", "closed", "orphans", "idle_failed", "idle_left"),
-    *("embeddings", "passes", "retained", "texts", "lost", "deletions", "deliveries", "left"),
+    *("embeddings", "passes", "silent", "retained", "texts", "lost", "deletions", "deliveries", "left"),
 )
 
 BUSY = (Conflict, ReplacementBusy)
@@ -57,12 +56,12 @@ def sweep_due(
     ports: Ports, seconds_left: SecondsLeft = for_ever, on_failure: Failed = ignore_failure, lost: Lost = ignore_job
 ) -> Counts:
     """Do what is due, and give counts by kind of work: packs rebuilt, replacements resolved, sessions closed and ended,
-    embeddings and passes queued again, sessions with events whose time is over, long texts that were announced an hour
-    ago, what the outbox had given up (jobs ``lost``, of each of which ``lost`` hears, and ``deletions``),
-    ``deliveries`` whose next attempt is due, and what was ``busy`` or ``failed``, which stays due and is tried again by
-    the next sweep. ``left``: kinds of which more was due than their share of the time allowed. Neither a row that
-    nothing can be done with nor a kind whose store fails keeps any other waiting; ``on_failure`` hears of them. Raises
-    StoreUnavailable behind the last kind when a store failed one."""
+    embeddings and passes queued again, passes of sessions that fell ``silent``, sessions with events whose time is
+    over, long texts that were announced an hour ago, what the outbox had given up (jobs ``lost``, of each of which
+    ``lost`` hears, and ``deletions``), ``deliveries`` whose next attempt is due, and what was ``busy`` or ``failed``,
+    which stays due and is tried again by the next sweep. ``left``: kinds of which more was due than their share of the
+    time allowed. Neither a row that nothing can be done with nor a kind whose store fails keeps any other waiting;
+    ``on_failure`` hears of them. Raises StoreUnavailable behind the last kind when a store failed one."""
     kinds: list[tuple[str, Callable[[TimeShare], Counts]]] = [
         ("rebuild", partial(_due, ports, "rebuild", "rebuilt", _rebuild, on_failure)),
         ("replace", partial(_due, ports, "replace", "replacements", resolve_due, on_failure)),
@@ -131,11 +130,11 @@ def _unindexed(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
 
 
 def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
-    """Queue again the logs that the index or the observer is behind of. Those that no longer are leave first: they are
-    in the way of others."""
+    """Queue again the logs that the index is behind of, and the passes of those that fell silent or whose pass was
+    lost. Those that nothing lags behind leave first: they are in the way of others."""
     now, reading, sent = ports.clock.now(), share.half(), 0
     unreadable = _Unreadable("behind", on_failure)
-    unobserved: list[tuple[SessionKeys, Progress]] = []
+    unobserved: list[Waiting] = []
     logs = lagging_logs(ports.table, reading, first=first_shard(now), unreadable=unreadable)
     for part in row_parts(logs):
         for keys, progress in part:
@@ -143,13 +142,13 @@ def _lagging_logs(ports: Ports, on_failure: Failed, share: TimeShare) -> Counts:
                 leave(SessionData(ports, keys), progress, now)
         lost = list(waiting_for(PENDING_FOR, now, part))
         sent += requeue_logs(ports, lost)
-        unobserved += [(keys, progress) for keys, progress in lost if progress.lag(now).unobserved]
+        unobserved += passes_due(ports, part, now, unreadable)
         if sent >= MAX_ROWS:
             reading.left = True
             break
     share.left = share.left or reading.left
     passes = requeue_passes(ports, share.of(unobserved))
-    return {"embeddings": sent, "passes": passes, "failed": unreadable.count}
+    return {"embeddings": sent, "passes": passes["lost"], "silent": passes["silent"], "failed": unreadable.count}
 
 
 def _rebuild(ports: Ports, item: Item) -> None:

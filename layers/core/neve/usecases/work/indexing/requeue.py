@@ -297,8 +297,8 @@ def lagging_logs(
 def waiting_for(
     time: timedelta, now: datetime, logs: Iterable[tuple[SessionKeys, Progress]]
 ) -> Iterator[tuple[SessionKeys, Progress]]:
-    """Yield those of the logs whose oldest event has waited so long."""
-    return ((keys, one) for keys, one in logs if one.lag(now).seconds >= time.total_seconds())
+    """Yield those of the logs whose oldest event has waited so long for its words or vectors."""
+    return ((k, one) for k, one in logs if one.lacks_something and one.lacking_s(now) >= time.total_seconds())
 
 
 def requeue_logs(ports: Ports, behind: Iterable[tuple[SessionKeys, Progress]]) -> int:
