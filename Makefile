@@ -11,7 +11,8 @@
 # make build   the Lambda layers (docs/packaging.md)       make validate   the templates, as SAM sees them
 # make audit   the templates by the rules of parliament and checkov (docs/deploy.md)
 # make smoke   STAGE_URL=... KEY=...: a deployed stage      make reindex EMBEDDER=...: the stopped service's search index
-# make emulate the three stacks on an emulator of AWS, and T0 through them (docs/deploy.md)
+# make deploy  STAGE=dev: a stage on AWS, whatever of it is there already; ARGS=--dry-run prints the steps (docs/deploy.md)
+# make emulate the steps of `make deploy` on an emulator of AWS, and T0 through them
 #
 # make coverage  of the unit tests, against its floor       make simulate  SEEDS=n: runs in an order drawn from a seed
 #
@@ -43,7 +44,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate
+.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate deploy
 
 run: .venv/run.stamp encoder console-for-run
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -106,6 +107,12 @@ audit: .venv-audit/stamp .venv-sam/stamp
 eval-cost: .venv/dev.stamp .venv-plot/stamp encoder
 	@$(BIN)/python -m evals.prompt_cost $(DATA) --write $(ARGS)
 	@.venv-plot/bin/python evals/prompt_cost/plot.py evals/results/prompt_cost.json docs/prompt-cost.svg
+
+# Asks nothing, and may be run again. MORE: parameters of the service that infra/parameters does not name; STORES: of the
+# data stack, which is then deployed again. ARGS=--dry-run prints the steps, ARGS=--data takes the data stack along.
+deploy: .venv/dev.stamp .venv-sam/stamp encoder
+	@test -n "$(STAGE)" || { echo "make deploy STAGE=dev|staging|prod [MORE='LogLevel=DEBUG'] [STORES='AlarmEmail=you@example.com'] [ARGS=--dry-run]"; exit 2; }
+	@$(BIN)/python -m infra.deploy --stage "$(STAGE)" --more "$(MORE)" --stores "$(STORES)" $(ARGS)
 
 # The templates deployed on loopback, less what the emulator lacks: it says what that is. Not a part of `make test`.
 emulate: .venv-emulate/stamp .venv-sam/stamp encoder servers

@@ -1,8 +1,9 @@
-"""``make emulate``: the account, data and service stacks on an emulator, and T0 through its REST stage, its stream and
-its queues. Recall searches a real OpenSearch: the emulator's domain holds no index."""
+"""``make emulate``: the steps of ``make deploy`` on an emulator, and T0 through its REST stage, its stream and its
+queues. Recall searches a real OpenSearch: the emulator's domain holds no index."""
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
 import tempfile
@@ -11,22 +12,23 @@ from pathlib import Path
 
 from boto3 import Session
 
+from infra.deploy.cloud import Cloud, NotReady
+from infra.deploy.deployment import deploy
+from infra.deploy.steps import StepFailed
+from infra.deploy.t0 import T0Failed
+from infra.deploy.wanted import Wanted
+from infra.emulate.artifacts import upload
 from infra.emulate.emulator import REGION, NoEmulator, emulator
-from infra.emulate.service_template import LEFT_OUT, known_only, service_template
-from infra.emulate.stacks import Account, NotDeployed
-from infra.emulate.t0 import T0Failed, run_t0
+from infra.emulate.service_template import ARTIFACTS, LEFT_OUT, known_only, service_template
 from local.cloudformation import read_yaml
 from local.stack.jars import Server
 from local.stack.servers import start_servers
 from local.template import ROOT
-from neve.adapters.aws.clients import aws_client
-from neve.adapters.dynamodb.table import DynamoDbTable
-from neve.aws_ports import AwsPorts
-from neve.config import Settings
-from neve.usecases.tell.tenants.create_tenant import create_tenant
 
-STAGE, SERVICE = "dev", "neve-dev"
+STAGE = "dev"
 BUILD_SHA = "0123456789abcdef"
+OPTIONS = ("--no-resolve-s3", "--s3-bucket", ARTIFACTS)
+"""The bucket that SAM would make is described in SAM's own language, which the emulator does not read."""
 LAST_OUTPUT = 4_000
 """Characters of the emulator's log that a failure repeats."""
 
@@ -38,9 +40,9 @@ def main() -> int:
         servers = start_servers([Server.OPENSEARCH], folder)
         try:
             with emulator(folder) as url:
-                account = Account(Session("test", "test", region_name=REGION), url)
-                _emulate(account, url, servers.urls[Server.OPENSEARCH])
-        except (NoEmulator, NotDeployed, T0Failed) as error:
+                os.environ.update(_nobody(url))
+                _emulate(Cloud(Session()), url, servers.urls[Server.OPENSEARCH], folder)
+        except (NoEmulator, NotReady, StepFailed, T0Failed) as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             log = folder / "emulator.log"
             if log.exists():  # it was started
@@ -48,16 +50,17 @@ def main() -> int:
             return 1
         finally:
             servers.stop()
-        print(f"T0 passed after {time.monotonic() - began:.0f} s.")
+        print(f"Deployed, T0 passed, deployed again after {time.monotonic() - began:.0f} s.")
     return 0
 
 
-def _emulate(account: Account, url: str, search: str) -> None:
-    account.deploy("neve-account", (ROOT / "infra" / "account.yaml").read_text(encoding="utf-8"), {})
-    account.deploy(f"{SERVICE}-data", (ROOT / "infra" / "data.yaml").read_text(encoding="utf-8"), {"Stage": STAGE})
-    print("account and data stack: as they are.")
-    parameters = account.client("ssm")
-    parameters.put_parameter(Name=f"/neve/{STAGE}/search-endpoint", Value=search, Type="String", Overwrite=True)
+def _nobody(url: str) -> dict[str, str]:
+    """What the environment says to every client and command from now on."""
+    keys = {"AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test", "AWS_SESSION_TOKEN": ""}
+    return keys | {"AWS_ENDPOINT_URL": url, "AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
+
+
+def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
     nested = known_only(read_yaml(ROOT / "infra" / "observability.yaml"))
     packages = [str(ROOT / "layers" / "core"), sysconfig.get_paths()["purelib"]]
     variables = {
@@ -65,22 +68,38 @@ def _emulate(account: Account, url: str, search: str) -> None:
         "NEVE_ENCODER_DIR": str(ROOT / "layers" / "encoder"),
         "AWS_ENDPOINT_URL": url,
     }
-    service = service_template(variables, account.upload(nested.template), BUILD_SHA)
-    account.deploy(SERVICE, service.template, {"Stage": STAGE, "BuildSha": BUILD_SHA})
+    upload(cloud.client("s3"))
+    alarms, template = folder / "observability.json", folder / "service.json"
+    alarms.write_text(nested.template, encoding="utf-8")
+    service = service_template(variables, str(alarms), BUILD_SHA)
+    template.write_text(service.template, encoding="utf-8")
     for kind in LEFT_OUT:
         names = [*service.left_out.get(kind, []), *nested.left_out.get(kind, [])]
         print(f"service stack, left out: {len(names)} {kind} ({LEFT_OUT[kind]})")
-    api = account.resources(SERVICE)["Api"]
-    run_t0(f"{url}/restapis/{api}/{STAGE}/_user_request_", _first_key(account, url))
+    wanted = Wanted(STAGE, template=template, sam_options=OPTIONS)
+
+    def address() -> str:
+        stack = cloud.client("cloudformation").describe_stack_resource(
+            StackName=wanted.service, LogicalResourceId="Api"
+        )
+        api = stack["StackResourceDetail"]["PhysicalResourceId"]
+        return f"{url}/restapis/{api}/{STAGE}/_user_request_"
+
+    deploy(EmulatedCloud(cloud.session, search), wanted, address=address)
+    deploy(EmulatedCloud(cloud.session, search), wanted, address=address)
 
 
-def _first_key(account: Account, url: str) -> str:
-    """What the operator's command makes."""
-    table = account.client("ssm").get_parameter(Name=f"/neve/{STAGE}/table-name")["Parameter"]["Value"]
-    session = Session("test", "test", region_name=REGION)
-    ports = AwsPorts(Settings(stage=STAGE, table=table), session)
-    ports.table = DynamoDbTable(aws_client("dynamodb", endpoint_url=url, session=session), table)
-    return create_tenant(ports, "acme").key
+class EmulatedCloud(Cloud):
+    """An emulator, whose search domain is a server of this machine: the data stack has said another one."""
+
+    def __init__(self, session: Session, search: str) -> None:
+        super().__init__(session)
+        self._search = search
+
+    def parameters(self, stage: str) -> dict[str, str]:
+        name = f"/neve/{stage}/search-endpoint"
+        self.client("ssm").put_parameter(Name=name, Value=self._search, Type="String", Overwrite=True)
+        return dict(super().parameters(stage))
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
-"""T0 as a client sees it: what is said becomes memory and is recalled by meaning, and a wrong key gets nowhere. Then
-the session ends, which is the librarian's, and the user is exported, which is the jobs function's."""
+"""Runs T0 as a client sees it: a wrong key gets nowhere, what is said becomes memory and is recalled by meaning, the
+session that ended is filed, which is the librarian's, and the user exported and erased, as jobs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 WITHIN_S = 120.0
-"""Of the emulator's subprocesses, which load the encoder each for itself."""
+"""For the emulator's subprocesses, which load the encoder each for itself, and for a stage's first cold starts."""
 LOOK_S = 1.0
 ANSWERS_S = 60.0
 REFUSED = (401, 403)
@@ -21,31 +21,33 @@ class T0Failed(Exception):
     """The message says at which step."""
 
 
-def run_t0(base_url: str, key: str) -> None:
-    """Raises T0Failed."""
+def run_t0(base_url: str, key: str, user: str) -> None:
+    """``user``: one that nobody else uses; their erasure is under way when this ends. Raises T0Failed."""
     refused = _call(base_url, "GET", "/v1/policy", "nv_wrong_key")
     if refused[0] not in REFUSED:
         raise T0Failed(f"a wrong key: {refused}")
-    _expect(200, base_url, "POST", "/v1/users/ada/sessions", key, {"session_id": "s1"})
+    own = f"/v1/users/{user}"
+    _expect(200, base_url, "POST", f"{own}/sessions", key, {"session_id": "s1"})
     events = [
         {"event_type": "user_message", "content": "I moved to Lisbon, and I am a vegetarian now."},
         {"event_type": "assistant_response", "content": "Congratulations on the move!"},
     ]
-    _expect(201, base_url, "POST", "/v1/users/ada/sessions/s1/events", key, {"events": events})
-    _recalled_by_meaning(base_url, key)
-    ended = _expect(202, base_url, "POST", "/v1/users/ada/sessions/s1/end", key, {})
-    _done(base_url, f"/v1/users/ada/jobs/{ended['id']}", key)
-    if not _expect(200, base_url, "GET", "/v1/users/ada/documents/list", key)["documents"]:
+    _expect(201, base_url, "POST", f"{own}/sessions/s1/events", key, {"events": events})
+    ended = _expect(202, base_url, "POST", f"{own}/sessions/s1/end", key, {})
+    _recalled_by_meaning(base_url, own, key)
+    _done(base_url, f"{own}/jobs/{ended['id']}", key)
+    if not _expect(200, base_url, "GET", f"{own}/documents/list", key)["documents"]:
         raise T0Failed("the session has ended, and no document was written")
-    exported = _expect(202, base_url, "POST", "/v1/users/ada/export", key)
+    exported = _expect(202, base_url, "POST", f"{own}/export", key)
     _done(base_url, f"/v1/admin/jobs/{exported['id']}", key)
+    _expect(202, base_url, "DELETE", own, key)
 
 
-def _recalled_by_meaning(base_url: str, key: str) -> None:
+def _recalled_by_meaning(base_url: str, own: str, key: str) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
-        memories = _expect(200, base_url, "GET", "/v1/users/ada/memories", key)["memories"]
-        found = _expect(200, base_url, "POST", "/v1/users/ada/recall", key, {"query": "Which city did I relocate to?"})
+        memories = _expect(200, base_url, "GET", f"{own}/memories", key)["memories"]
+        found = _expect(200, base_url, "POST", f"{own}/recall", key, {"query": "Which city did I relocate to?"})
         by_meaning = any("rank_vec" in hit["components"] for hit in found["hits"])
         if by_meaning and memories and all(memory["embedding_state"] == "ready" for memory in memories):
             return
@@ -72,7 +74,7 @@ def _expect(status: int, base_url: str, method: str, path: str, key: str, body: 
 def _call(base_url: str, method: str, path: str, key: str, body: Any = None) -> tuple[int, dict[str, Any]]:
     data = None if body is None else json.dumps(body).encode()
     headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
-    request = Request(base_url + path, data=data, headers=headers, method=method)  # noqa: S310  (loopback)
+    request = Request(base_url + path, data=data, headers=headers, method=method)  # noqa: S310  (a stage, or loopback)
     try:
         with urlopen(request, timeout=ANSWERS_S) as answer:  # noqa: S310
             return answer.status, dict(json.loads(answer.read() or b"{}"))
