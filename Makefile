@@ -39,12 +39,12 @@ TESTS_NEED := $(if $(NAMED),$(if $(filter tests/infra%,$(NAMED)),.venv-sam/stamp
 BESIDE := $(if $(NAMED),$(if $(NAMED_FOLDERS),-n $(WORKERS)),-n $(WORKERS))
 DATA ?= ../shared/data
 SETS ?=
-TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml infra/console.yaml
+TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/account.yaml infra/console.yaml infra/pipeline.yaml
 
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate deploy
+.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate deploy sbom
 
 run: .venv/run.stamp encoder console-for-run
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -205,6 +205,10 @@ build: .venv/dev.stamp
 
 layer: .venv/dev.stamp
 	@$(BIN)/python -m infra.packaging --layer "$(NAME)" --out "$(OUT)"
+
+# What is in each layer, as CycloneDX lists it, made of the locks: into build/sbom.
+sbom: .venv/dev.stamp
+	@$(BIN)/python -m infra.packaging.sbom
 
 # run.txt and dev.txt first: the layers' locks repeat their versions, without what the core layer has already.
 COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile --quiet --upgrade --universal \

@@ -26,7 +26,9 @@ REAUTHORIZE_S = 300
 """API Gateway's default."""
 EVERY_HOUR = "cron(0 * * * ? *)"
 SUMMED = "SUM(FILL(METRICS(), 0))"
-"""The one expression over the metrics of an alarm."""
+"""One of the two expressions over the metrics of an alarm that are evaluated here."""
+RATIO = re.compile(r"IF\((\w+) >= (\d+), \1 / (\w+), 0\)")
+"""The other one: the share of the second metric that the first one is, where that is a number worth a look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,19 +262,22 @@ class _Reading:
 
     def _alarms(self) -> Iterator[Alarm]:
         for _, alarm in self._of_type("AWS::CloudWatch::Alarm"):
-            stats = [it["MetricStat"] for it in alarm.get("Metrics", ()) if "MetricStat" in it]
+            stats = {it["Id"]: it["MetricStat"] for it in alarm.get("Metrics", ()) if "MetricStat" in it}
             together = [it["Expression"] for it in alarm.get("Metrics", ()) if "Expression" in it]
-            statistic = {it["Stat"] for it in stats} or {alarm["Statistic"]}
-            periods = {it["Period"] for it in stats} or {alarm["Period"]}
-            if statistic not in ({"Sum"}, {"Average"}) or periods != {PERIOD_S} or together not in ([], [SUMMED]):
+            statistics = {it["Stat"] for it in stats.values()} or {alarm["Statistic"]}
+            periods = {it["Period"] for it in stats.values()} or {alarm["Period"]}
+            ratio = RATIO.fullmatch(together[0]) if len(together) == 1 else None
+            if statistics != {"Sum"} or periods != {PERIOD_S} or not (ratio or together in ([], [SUMMED])):
                 raise TemplateError(f"alarm {text_of(alarm['AlarmName'])} cannot be evaluated on one machine")
+            summed = [stats[ratio[1]]] if ratio else list(stats.values())
             yield Alarm(
                 name=text_of(alarm["AlarmName"]).removeprefix("${AWS::StackName}-"),
-                series=tuple(self._series(metric) for metric in ([it["Metric"] for it in stats] or [alarm])),
-                statistic=statistic.pop(),
+                series=tuple(self._series(metric) for metric in ([it["Metric"] for it in summed] or [alarm])),
+                statistic="Average" if ratio else "Sum",
                 threshold=alarm["Threshold"],
                 datapoints=alarm["DatapointsToAlarm"],
                 periods=alarm["EvaluationPeriods"],
+                least=float(ratio[2]) if ratio else 0,
             )
 
     def _series(self, metric: Mapping[str, Any]) -> Series:

@@ -21,7 +21,7 @@ from local.cloudformation import read_yaml
 from local.template import ROOT, TEMPLATE
 
 INFRA = ROOT / "infra"
-PLAIN = ("data", "observability", "account", "console")
+PLAIN = ("data", "observability", "account", "console", "pipeline")
 """The templates that need no transformation."""
 BUILD_SHA = "0123456789abcdef"
 HERE = Path(__file__).parent

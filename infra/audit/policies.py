@@ -16,6 +16,8 @@ PSEUDO = {
     "AWS::StackName": "neve-dev",
 }
 STORED_PARAMETERS = {
+    "Stage": "dev",
+    "StageBoundary": f"arn:aws:iam::{ACCOUNT}:policy/neve-dev-boundary",
     "TableName": "neve-dev",
     "TableStream": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/neve-dev/stream/2026-01-01T00:00:00.000",
     "BucketName": "neve-dev-bucket",
@@ -24,7 +26,8 @@ STORED_PARAMETERS = {
     "BedrockProfile": "global.",
     "AnthropicSecret": f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:neve/dev/anthropic-AbCdEf",
 }
-"""What the data stack has written into Parameter Store, and parameters that a policy names."""
+"""What the data stack has written into Parameter Store, parameters that a policy names, and what the pipeline's stack
+is given or makes."""
 ARNS = {
     "AWS::SQS::Queue": "arn:aws:sqs:{region}:{account}:{name}",
     "AWS::Logs::LogGroup": "arn:aws:logs:{region}:{account}:log-group:{name}:*",

@@ -22,6 +22,7 @@ LEFT_OUT = {
     "AWS::Logs::MetricFilter": "no metric is made of the access log",
     "AWS::Logs::QueryDefinition": "the saved queries are not made",
     "AWS::Lambda::LayerVersion": "built for arm64 and Python 3.13; functions use this machine's packages",
+    "AWS::CloudWatch::CompositeAlarm": "not made: they are of those above",
     MATHS: "not made; those of a deployment are evaluated by local/limits",
 }
 """Kinds of resources that the emulator does not have or this machine cannot run, and what that leaves unshown."""
@@ -81,7 +82,6 @@ def _without_deployments(resources: dict[str, Any]) -> None:
         resource["DependsOn"] = [it for it in ([needs] if isinstance(needs, str) else needs) if it in resources]
     policy = resources["PreTrafficRole"]["Properties"]["Policies"][0]["PolicyDocument"]
     policy["Statement"] = [it for it in policy["Statement"] if "codedeploy" not in str(it["Action"])]
-    resources.pop("CodeDeployServiceRole", None)
 
 
 def _on_this_machine(properties: dict[str, Any], variables: Mapping[str, str]) -> None:

@@ -41,5 +41,8 @@ def _missing(
             yield "the schedule has no retry policy or no dead-letter queue"
         if "OnFailure" not in function.get("EventInvokeConfig", {}).get("DestinationConfig", {}):
             yield "a run that fails is reported nowhere"
+    elif kind == "Schedule":  # of a check: what is missed is the alarm's, for which no data is a failure
+        if "RetryPolicy" not in event:
+            yield "the schedule has no retry policy"
     elif kind != "Api":
         yield f"nobody has said what becomes of a failed {kind} event"

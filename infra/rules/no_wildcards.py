@@ -9,13 +9,17 @@ from cfnlint.rules import CloudFormationLintRule, RuleMatch  # type: ignore[impo
 
 WITHOUT_A_RESOURCE = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 """Actions that know no resource."""
+BOUNDARY = "Boundary"
+"""How the names of policies end that are the boundary of roles, which says what those may do at most."""
 POLICIES = ("AWS::IAM::Role", "AWS::IAM::RolePolicy", "AWS::IAM::ManagedPolicy")
 
 
 class NoWildcards(CloudFormationLintRule):  # type: ignore[misc]
     id = "E9104"
     shortdesc = "No permission for every resource or every action"
-    description = "Resource is never *, but for the actions that know none; no action holds a *"
+    description = (
+        "Resource is never *, but for the actions that know none; no action holds a *; a boundary grants nothing"
+    )
     source_url = "docs/security.md"
     tags = ("neve",)
 
@@ -23,6 +27,7 @@ class NoWildcards(CloudFormationLintRule):  # type: ignore[misc]
         return [
             RuleMatch(["Resources", logical_id], f"{logical_id}: {', '.join(sorted(actions))} on {resource}")
             for logical_id, it in cfn.get_resources(list(POLICIES)).items()
+            if not logical_id.endswith(BOUNDARY)
             for actions, resource in _allowed(it.get("Properties", {}))
             if any("*" in action for action in actions) or (resource == "*" and not actions <= WITHOUT_A_RESOURCE)
         ]

@@ -16,7 +16,7 @@ PERIOD_S = 60
 @dataclass(frozen=True, slots=True)
 class Alarm:
     """Goes off when the sum or the average of the series together is above ``threshold`` in ``datapoints`` of
-    ``periods`` minutes that follow each other. Missing minutes count as 0."""
+    ``periods`` minutes that follow each other. Missing minutes count as 0, so do averages of sums below ``least``."""
 
     name: str
     series: tuple[Series, ...]
@@ -24,6 +24,7 @@ class Alarm:
     threshold: float
     datapoints: int
     periods: int
+    least: float = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ def evaluate(alarm: Alarm, points: Points) -> Verdict:
         for minute, point in points.minutes(series).items():
             sums[minute] += point.total
             counts[minute] += point.number
-    values = {m: sums[m] if alarm.statistic == "Sum" else sums[m] / counts[m] for m in sums}
+    values = {m: sums[m] if alarm.statistic == "Sum" else sums[m] / counts[m] for m in sums if sums[m] >= alarm.least}
     breached = tuple(sorted(minute for minute, value in values.items() if value > alarm.threshold))
     return Verdict(_went_off(breached, alarm), breached)
 

@@ -17,7 +17,8 @@ DATA = ROOT / "infra" / "data.yaml"
 OBSERVABILITY = ROOT / "infra" / "observability.yaml"
 ACCOUNT = ROOT / "infra" / "account.yaml"
 CONSOLE = ROOT / "infra" / "console.yaml"
-ALL = (SERVICE, DATA, OBSERVABILITY, ACCOUNT, CONSOLE)
+PIPELINE = ROOT / "infra" / "pipeline.yaml"
+ALL = (SERVICE, DATA, OBSERVABILITY, ACCOUNT, CONSOLE, PIPELINE)
 
 BUILD_SHA = "0123456789abcdef"
 

@@ -12,7 +12,7 @@ import pytest
 from local.template import ROOT, read_template
 from neve.ports.table import Index
 from neve.workers.sweep import METRICS
-from tests.infra.templates import OBSERVABILITY, SERVICE, expanded, of_type, queue_name, written
+from tests.infra.templates import DATA, OBSERVABILITY, SERVICE, expanded, of_type, queue_name, written
 
 WATCHED: Mapping[str, Any] = written(OBSERVABILITY)["Resources"]
 ALARMS = {
@@ -20,22 +20,109 @@ ALARMS = {
     for resources in (WATCHED, written(SERVICE)["Resources"])
     for logical_id, alarm in of_type(resources, "AWS::CloudWatch::Alarm")
 }
+TOGETHER = dict(of_type(WATCHED, "AWS::CloudWatch::CompositeAlarm"))
+PARTS = {name for it in TOGETHER.values() for name in re.findall(r'ALARM\("\$\{(\w+)\}"\)', it["AlarmRule"]["Fn::Sub"])}
 METRICS_OF_AN_ALARM = 10
 """CloudWatch, *Service quotas*: metrics of an alarm by metric math."""
 SOURCES = [*(ROOT / "layers" / "core" / "neve").rglob("*.py"), *(ROOT / "functions").rglob("*.py")]
 
 
-@pytest.mark.parametrize("logical_id", sorted(ALARMS))
+@pytest.mark.parametrize("logical_id", sorted({*ALARMS, *TOGETHER}))
 def test_an_alarm_names_a_runbook_that_exists(logical_id: str) -> None:
-    [path] = re.findall(r"Runbook: (docs/runbooks/[a-z-]+\.md)$", ALARMS[logical_id]["AlarmDescription"])
+    described = {**ALARMS, **TOGETHER}[logical_id]["AlarmDescription"]
+    [path] = re.findall(r"Runbook: (docs/runbooks/[a-z-]+\.md)$", described)
     assert (ROOT / path).is_file()
 
 
 @pytest.mark.parametrize("logical_id", sorted(ALARMS))
 def test_an_alarm_tells_somebody_and_says_when_it_is_over(logical_id: str) -> None:
     alarm = ALARMS[logical_id]
-    assert alarm["AlarmActions"] == alarm["OKActions"] == [{"Ref": "AlarmTopic"}]
+    told = None if logical_id in PARTS else [{"Ref": "AlarmTopic"}]
+    assert alarm.get("AlarmActions") == alarm.get("OKActions") == told
     assert alarm["TreatMissingData"] in ("notBreaching", "breaching")
+
+
+def test_a_fast_burn_wakes_somebody_and_a_slow_one_is_a_ticket() -> None:
+    told = {name: it["AlarmActions"] for name, it in TOGETHER.items()}
+    assert all(it["AlarmActions"] == it["OKActions"] for it in TOGETHER.values())
+    ticket, pager = [{"Ref": "TicketTopic"}], [{"Ref": "AlarmTopic"}]
+    assert told == {
+        "RecallEmpty": pager,
+        "AppendBurnsFast": pager,
+        "ReadBurnsFast": pager,
+        "AppendBurnsSlow": ticket,
+        "ReadBurnsSlow": ticket,
+    }
+
+
+@pytest.mark.parametrize("objective", ["Append", "Read"])
+def test_an_objective_is_looked_at_through_a_long_window_and_a_short_one(objective: str) -> None:
+    """The long one says that it matters, the short one that it goes on."""
+    found = {}
+    for part in ("Burn1h", "Burn5m", "Burn1d", "Burn2h"):
+        alarm = WATCHED[objective + part]["Properties"]
+        [period] = {it["MetricStat"]["Period"] for it in alarm["Metrics"] if "MetricStat" in it}
+        found[part] = (period, alarm["Threshold"], alarm["EvaluationPeriods"])
+        assert ">= 5" in alarm["Metrics"][0]["Expression"], "four failures are nobody's objective"
+    assert found == {
+        "Burn1h": (3600, 1.44, 1),
+        "Burn5m": (300, 1.44, 1),
+        "Burn1d": (86400, 0.3, 1),
+        "Burn2h": (7200, 0.3, 1),
+    }
+    for speed, parts in (("Fast", ("Burn1h", "Burn5m")), ("Slow", ("Burn1d", "Burn2h"))):
+        rule = TOGETHER[f"{objective}Burns{speed}"]["AlarmRule"]["Fn::Sub"]
+        assert rule == " AND ".join(f'ALARM("${{{objective}{part}}}")' for part in parts)
+
+
+def test_no_ratio_is_of_a_few_calls() -> None:
+    ratios = {
+        logical_id: it["Expression"]
+        for logical_id, alarm in ALARMS.items()
+        for it in alarm.get("Metrics", ())
+        if " / " in it.get("Expression", "")
+    }
+    assert len(ratios) >= 14
+    assert {name: it for name, it in ratios.items() if not re.match(r"IF\(.* >= \d+, ", it)} == {}
+
+
+def test_a_canary_that_does_not_run_is_one_that_fails() -> None:
+    alarm = WATCHED["CanaryFails"]["Properties"]
+    assert (alarm["TreatMissingData"], alarm["ComparisonOperator"], alarm["Threshold"]) == (
+        "breaching",
+        "LessThanThreshold",
+        1,
+    )
+    [(_, rule)] = of_type(expanded(stage="prod"), "AWS::Events::Rule")
+    assert rule["ScheduleExpression"] == "rate(5 minutes)"
+    assert rule["State"] == {"Fn::FindInMap": ["Stages", {"Ref": "Stage"}, "Canary"]}
+    assert rule["Targets"][0]["Arn"] == {"Ref": "PreTrafficFunctionAliaslive"}
+    runs = {stage: sizes["Canary"] for stage, sizes in written(SERVICE)["Mappings"]["Stages"].items()}
+    assert runs == {"dev": "DISABLED", "staging": "ENABLED", "prod": "ENABLED"}
+    assert WATCHED["CanaryFails"]["Condition"] == "HasObjectives", "of a stage without a canary no data is no failure"
+    assert written(OBSERVABILITY)["Conditions"] == {
+        "HasObjectives": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Stage"}, "dev"]}]}
+    }
+
+
+def test_nothing_found_is_an_alarm_where_something_was_found_before() -> None:
+    assert TOGETHER["RecallEmpty"]["AlarmRule"] == {
+        "Fn::Sub": 'ALARM("${RecallEmptyForAnHour}") AND ALARM("${RecallFoundLately}")'
+    }
+    before = WATCHED["RecallFoundLately"]["Properties"]
+    assert (before["EvaluationPeriods"], before["DatapointsToAlarm"], before["Threshold"]) == (7, 1, 20)
+
+
+def test_the_domain_is_watched_as_aws_recommends() -> None:
+    watched = {metric for alarm in ALARMS.values() for space, metric, _ in metrics(alarm) if space == "AWS/ES"}
+    assert watched >= {
+        *("ClusterStatus.red", "ClusterStatus.yellow", "FreeStorageSpace", "ClusterIndexWritesBlocked", "Nodes"),
+        *("AutomatedSnapshotFailure", "CPUUtilization", "JVMMemoryPressure", "OldGenJVMMemoryPressure"),
+        *("KMSKeyError", "KMSKeyInaccessible", "ThreadpoolWriteRejected", "ThreadpoolSearchRejected"),
+    }
+    domains = written(DATA)["Mappings"]["Search"]
+    nodes = {stage: sizes["Nodes"] for stage, sizes in written(OBSERVABILITY)["Mappings"]["Stages"].items()}
+    assert nodes == {stage: sizes["Instances"] + sizes["Masters"] for stage, sizes in domains.items()}
 
 
 @pytest.mark.parametrize("logical_id", sorted(ALARMS))

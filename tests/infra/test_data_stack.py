@@ -174,7 +174,7 @@ def handed_over() -> set[str]:
 def test_a_stage_is_given_what_its_data_stack_writes_down(stage: str) -> None:
     given = yaml.safe_load((ROOT / "infra" / "parameters" / f"{stage}.yaml").read_text(encoding="utf-8"))
     declared = written(SERVICE)["Parameters"]
-    assert set(given) == set(declared) - {"BuildSha", "LogLevel", "DeploymentAlarms"}
+    assert set(given) == set(declared) - {"BuildSha", "LogLevel", "DeploymentAlarms", "Boundary"}
     assert given["Stage"] == stage
     paths = {value for value in given.values() if value.startswith("/")}
     assert paths == {path.replace("${Stage}", stage) for path in handed_over()}

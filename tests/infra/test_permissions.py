@@ -93,7 +93,7 @@ def test_roles_of_aws_are_named() -> None:
         for arn in role.get("ManagedPolicyArns", [])
         if arn != {"Ref": "TracingPolicy"}
     }
-    # CodeDeploy's own role, made by SAM: it moves aliases, reads alarms and calls hooks by the name CodeDeployHook_*
+    # CodeDeploy's own role: it moves aliases, reads alarms and calls hooks by the name CodeDeployHook_*
     assert {arn.rpartition("/")[2].rstrip('"}') for arn in used} == {"AWSCodeDeployRoleForLambda"}
 
 

@@ -36,6 +36,8 @@ def statement(logical_id: str, permission: Properties) -> str:
 def test_a_function_has_room_for_the_permission_of_each_of_its_routes() -> None:
     policies: dict[str, list[str]] = defaultdict(list)
     for logical_id, permission in of_type(expanded(), "AWS::Lambda::Permission"):
+        if permission["Principal"] == "events.amazonaws.com":  # the canary's rule
+            continue
         policies[permission["FunctionName"]["Ref"]].append(statement(logical_id, permission))
     sizes = {alias: sum(map(len, statements)) for alias, statements in policies.items()}
     assert len(policies["RecordsFunctionAliaslive"]) > 20

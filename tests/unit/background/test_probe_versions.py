@@ -209,8 +209,11 @@ class Deployed:
     """A deployment that remembers its verdicts."""
 
     def __init__(self, fleet: Fleet) -> None:
-        self.invoke = fleet.invoke
+        self.fleet = fleet
         self.verdicts: list[bool] = []
+
+    def invoke(self, version: str, event: dict[str, Any]) -> Any:
+        return self.fleet.invoke(version, event)
 
     def report(self, event: Any, *, passed: bool) -> None:
         assert event == HOOK
@@ -237,3 +240,35 @@ def test_the_hook_always_gives_a_verdict(
     expected = broken is None and not name
     assert functions.invoke("pre_traffic", HOOK) == {"passed": expected}
     assert deployed.verdicts == [expected]
+
+
+@pytest.mark.parametrize("broken", [None, refused])
+def test_the_canary_asks_what_has_the_traffic_and_tells_nobody_but_its_metric(
+    broken: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fleet = Fleet()
+    if broken is not None:
+        broken(fleet)
+    asked: list[str] = []
+
+    class Live(Deployed):
+        def invoke(self, version: str, event: dict[str, Any]) -> Any:
+            asked.append(version)
+            return super().invoke(version.split(":")[1], event)
+
+        def report(self, event: Any, *, passed: bool) -> None:
+            raise AssertionError("there is no deployment")
+
+    deployed = Live(fleet)
+
+    monkeypatch.delenv("POWERTOOLS_METRICS_DISABLED", raising=False)
+    for variable, version in zip(("RECORDS", "INDEX", "EMBED", "RECALL"), "abcd", strict=True):
+        monkeypatch.setenv(f"{variable}_VERSION", f"function:{version}:17")
+    functions = Functions(read_template().functions)
+    functions.load("pre_traffic")
+    monkeypatch.setattr(sys.modules["neve_function_pre_traffic"], "connect", lambda: deployed)
+    monkeypatch.setattr(wiring, "_installed", [World.make(tmp_path)])
+    assert functions.invoke("pre_traffic", {"source": "neve.schedule"}) == {"passed": broken is None}
+    assert asked and {arn.rpartition(":")[2] for arn in asked} == {"live"}
+    [line] = [json.loads(line) for line in capsys.readouterr().out.splitlines() if "ProbesPassed" in line]
+    assert (line["Function"], line["ProbesPassed"]) == ("pre_traffic", [float(broken is None)])

@@ -187,4 +187,24 @@ def test_the_alarms_of_a_deployment_are_those_of_the_template() -> None:
     assert set(alarms) == {"api-5xx", "api-function-failures", "worker-failures", "deliver-failures"}
     watched = {series.of for name in alarms for series in alarms[name].series if series.namespace == LAMBDA}
     assert watched == set(template.functions) - {"pre_traffic"}
-    assert (alarms["api-5xx"].statistic, alarms["api-5xx"].threshold) == ("Average", 0.01)
+    failures = alarms["api-5xx"]
+    assert (failures.statistic, failures.threshold, failures.least) == ("Average", 0.01, 5)
+    assert {alarm.threshold for name, alarm in alarms.items() if name != "api-5xx"} == {4}
+
+
+def test_one_call_that_fails_every_minute_stops_no_deployment() -> None:
+    """Whoever repeats it would otherwise take every version back, also the one that mends it."""
+    at = [START]
+    points = Points(lambda: at[0])
+    alarms = {alarm.name: alarm for alarm in read_template().alarms}
+
+    def went_off(failures: int) -> list[str]:
+        for _ in range(5):
+            at[0] += timedelta(minutes=1)
+            for name in ("api-5xx", "api-function-failures"):
+                for _ in range(failures):
+                    points.add(alarms[name].series[0], 1)
+        return [name for name, alarm in alarms.items() if evaluate(alarm, points).went_off]
+
+    assert went_off(1) == []
+    assert went_off(5) == ["api-5xx", "api-function-failures"]

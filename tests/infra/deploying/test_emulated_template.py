@@ -52,7 +52,7 @@ def test_nothing_refers_to_what_was_left_out() -> None:
 
 def test_only_what_is_listed_is_left_out() -> None:
     gone = {name for names in emulated().left_out.values() for name in names}
-    assert set(expanded()) - set(template()["Resources"]) == gone | {"CodeDeployServiceRole"}
+    assert set(expanded()) - set(template()["Resources"]) == gone
     nested = known_only(written(OBSERVABILITY))
     assert set(emulated().left_out) | set(nested.left_out) == set(LEFT_OUT)
     assert "IndexLate" in json.loads(nested.template)["Resources"]
