@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 
 from evals.retrieval.chats import Chat
 from evals.retrieval.scoring import Ranking
-from local.engine.search.analysis import Analyzer
+from neve.adapters.segments.analysis import Analyzer
 
 K1, B = 1.2, 0.75
 

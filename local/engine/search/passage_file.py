@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Final
 
-from local.engine.search.analysis import Analysed, Analyzer
-from local.engine.search.segment import ALWAYS, NEVER, StoredPassage
 from local.engine.sqlite_file import SqliteFile
+from neve.adapters.segments.analysis import Analyzer
+from neve.adapters.segments.stored_passage import StoredPassage, stored_passage
 from neve.domain.indexing.passage import Passage, removal_version
-from neve.domain.times import epoch_ms
 from neve.ports.errors import StoreUnavailable
 from neve.ports.search import IndexModel, Owner
 from neve.troubles import Troubles
@@ -115,7 +113,7 @@ class PassageFile:
                     continue
                 changes.removed_rows += replaced
                 connection.executemany("DELETE FROM passages WHERE row = ?", [(row,) for row in replaced])
-                stored = _stored(number << _ROW_BITS | next_row, passage, analysed)
+                stored = stored_passage(number << _ROW_BITS | next_row, passage, analysed)
                 connection.execute(_INSERT, (*stored, number, passage.text))
                 changes.added.append(stored)
                 next_row += 1
@@ -153,40 +151,6 @@ class PassageFile:
                 connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, value))
             about = dict(connection.execute("SELECT name, value FROM about"))
         return IndexModel(about["model"], int(about["dimensions"]))
-
-
-def _stored(row: int, passage: Passage, analysed: Analysed) -> StoredPassage:
-    return StoredPassage(
-        row=row,
-        item_id=passage.item_id,
-        n=passage.n,
-        version=passage.document_version,
-        length=analysed.length,
-        source=passage.source.value,
-        kind=passage.kind,
-        status=passage.status,
-        tier=passage.tier,
-        category=passage.category,
-        group=passage.group,
-        session_id=passage.session_id,
-        path=passage.path,
-        tags=json.dumps(sorted(passage.tags)),
-        metadata=json.dumps(passage.metadata, ensure_ascii=False),
-        about=json.dumps(passage.about, ensure_ascii=False),
-        only_in=passage.only_in,
-        fingerprint=passage.fingerprint,
-        observed_ms=epoch_ms(passage.observed_at),
-        from_ms=_ms(passage.valid_from, ALWAYS),
-        until_ms=_ms(passage.valid_until, NEVER),
-        created_ms=epoch_ms(passage.created_at or passage.observed_at),
-        superseded_ms=_ms(passage.superseded_at, NEVER),
-        vector=passage.vector,
-        terms=analysed.terms,
-    )
-
-
-def _ms(at: str | None, unsaid: int) -> int:
-    return unsaid if at is None else epoch_ms(at)
 
 
 def _register(connection: Connection, owner: Owner) -> tuple[int, int]:

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from pytest import MonkeyPatch
 
-from local.engine.search import quantised as module
-from local.engine.search import search_legs, segment
-from local.engine.search.quantised import QuantisedColumns, Vectors, dot_products, may_be_near, quantised
-from local.engine.search.search_legs import vector_leg
-from local.engine.search.segment import Segment, StoredPassage
+from neve.adapters.segments import quantised as module
+from neve.adapters.segments import search_legs, segment
+from neve.adapters.segments.quantised import QuantisedColumns, Vectors, dot_products, may_be_near, quantised
+from neve.adapters.segments.search_legs import vector_leg
+from neve.adapters.segments.segment import Segment, StoredPassage
 from neve.ports.search import Candidate
 
 DIMENSIONS = st.integers(1, 48)

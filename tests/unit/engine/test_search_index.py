@@ -16,15 +16,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import MonkeyPatch
 
-from local.engine.search import postings, search_legs, segment
-from local.engine.search.analysis import Analyzer, stored_terms
 from local.engine.search.passage_file import PassageFile
 from local.engine.search.search_index import SqliteSearchIndex
-from local.engine.search.search_legs import TermQuery, keyword_leg, vector_leg
-from local.engine.search.segment import Segment
-from local.engine.search.segment_cache import SegmentCache
-from local.engine.search.segment_filter import admitted
 from local.engine.sqlite_file import damage_of
+from neve.adapters.segments import postings, search_legs, segment
+from neve.adapters.segments.analysis import Analyzer, stored_terms
+from neve.adapters.segments.search_legs import TermQuery, keyword_leg, vector_leg
+from neve.adapters.segments.segment import Segment
+from neve.adapters.segments.segment_cache import SegmentCache
+from neve.adapters.segments.segment_filter import admitted
 from neve.domain.indexing.passage import Passage, Source, removal_version
 from neve.domain.recall.query import TextQuery, shape
 from neve.domain.terms import whole_terms

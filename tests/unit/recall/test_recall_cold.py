@@ -10,8 +10,8 @@ import pytest
 
 from local.engine.near_tasks import NearTasks
 from local.engine.search.search_index import SqliteSearchIndex
-from local.engine.search.segment import Segment
 from neve.adapters.clock import SystemClock
+from neve.adapters.segments.segment import Segment
 from neve.ports.search import Owner
 from tests.unit.recall_world import RecallWorld
 

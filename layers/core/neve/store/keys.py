@@ -49,6 +49,7 @@ LEAVING = "LVG#"
 PIN = "PIN#"
 JOB_LIST = "JOBL#"
 WAITING_EVENT = "WHKE#"
+PASSAGE_DELTA = "D#"
 
 _BEFORE_EVERY_SIGN, _BEHIND_EVERY_SIGN = "\x1f", "\U0010ffff"
 """Sort before and behind every sign of an id, a path, a time and a key: no id and no path holds a control character or
@@ -304,6 +305,16 @@ def pack_session_of(object_key: str) -> str:
     return object_key.rsplit("/", 2)[1].removeprefix(_PACKS_OF)
 
 
+def passage_delta_id(row: Key) -> str:
+    """Read the id from the row of a delta. Raises ValueError for another row."""
+    return _rest(row.sk, PASSAGE_DELTA)
+
+
+def base_of(segment_object: str) -> str:
+    """Read the id of the base from a ``segment_object``."""
+    return segment_object.rpartition("/")[2].partition(".")[0]
+
+
 def job_of_export(object_key: str) -> str:
     """Read the job from an ``export_object``."""
     return object_key.rsplit("/", 2)[1]
@@ -480,6 +491,20 @@ class UserKeys(Keys):
     @property
     def vectors(self) -> str:
         return f"{self.partition}#V"
+
+    @property
+    def passages(self) -> str:
+        """Give the partition of the rows of the search engine ``segments``."""
+        return f"{self.partition}#X"
+
+    @property
+    def passage_base(self) -> Key:
+        """Give the key of the row that names the object with the user's passages."""
+        return Key(self.passages, "BASE")
+
+    def passage_delta(self, ulid: str) -> Key:
+        """Give the key of the row of one write behind that object; they sort by their ids."""
+        return Key(self.passages, f"{PASSAGE_DELTA}{ulid}")
 
     @property
     def inbox(self) -> str:
@@ -727,7 +752,16 @@ class UserKeys(Keys):
             "images": self.images_prefix,
             "uploads": self.uploads_prefix,
             "exports": self.exports_prefix,
+            "segments": self.segments_prefix,
         }
+
+    @property
+    def segments_prefix(self) -> str:
+        """Give the start of the names of the objects of the search engine ``segments``: it tells nobody who it is."""
+        return f"segments/{sha256(f'{self.tenant}/{self.user}'.encode()).hexdigest()}/"
+
+    def segment_object(self, base: str, piece: int) -> str:
+        return f"{self.segments_prefix}{base}.{piece}"
 
     @property
     def images_prefix(self) -> str:

@@ -137,6 +137,7 @@ ROWS: dict[str, Rows] = {
     "events": _events,
     "recalls": _partition(lambda keys: keys.ledger),
     "vectors": _partition(lambda keys: keys.vectors),
+    "passage_rows": _partition(lambda keys: keys.passages),
     "memories": _beginning(MEMORY, MEMORY_PLACE),
     "deleted": _beginning(DELETED_MEMORY, DELETED_DOCUMENT),
     "documents": _beginning(DOCUMENT, DOCUMENT_REV, DOCUMENT_PLACE, DOCUMENT_SOURCE),

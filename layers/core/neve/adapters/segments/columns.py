@@ -24,6 +24,13 @@ class Column:
         self._data: NDArray[Any] = np.empty((room, *self._shape), dtype)
         self._size = 0
 
+    @classmethod
+    def of(cls, values: NDArray[Any]) -> Column:
+        """Make one that holds an array, which is never written to."""
+        column = cls(values.dtype, values.shape[1] if values.ndim > 1 else None)
+        column._data, column._size = values, len(values)
+        return column
+
     @property
     def nbytes(self) -> int:
         return self._data.nbytes
@@ -45,9 +52,10 @@ class Column:
 class Names(Generic[V]):
     """Distinct values numbered in order of appearance. Numbers and values never change, so readers need no lock."""
 
-    def __init__(self) -> None:
-        self._values: list[V] = []
-        self._codes: dict[V, int] = {}
+    def __init__(self, values: Iterable[V] = ()) -> None:
+        """``values``: distinct ones, by their numbers."""
+        self._values: list[V] = list(values)
+        self._codes: dict[V, int] = {value: code for code, value in enumerate(self._values)}
 
     @property
     def nbytes(self) -> int:

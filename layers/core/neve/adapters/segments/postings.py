@@ -14,8 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from local.engine.columns import Column
-from local.engine.search.analysis import WEIGHTED_TERMS, Term
+from neve.adapters.segments.analysis import WEIGHTED_TERMS, Term
+from neve.adapters.segments.columns import Column
 from neve.domain.recall.weighted_counts import K1
 
 TAIL_POSTINGS = 8_192
@@ -37,7 +37,7 @@ def _impacts(counts: Impacts) -> Impacts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Run:
+class Run:
     """Postings sorted by key; those of ``keys[i]`` are at ``starts[i]`` to ``starts[i + 1]``."""
 
     keys: Keys
@@ -48,6 +48,10 @@ class _Run:
     @property
     def nbytes(self) -> int:
         return self.keys.nbytes + self.starts.nbytes + self.docs.nbytes + self.impacts.nbytes
+
+    def all_keys(self) -> Keys:
+        """The key of each posting."""
+        return np.repeat(self.keys, np.diff(self.starts))
 
     def find(self, keys: Keys) -> Iterator[tuple[int, Docs, Impacts]]:
         """For those of the keys that it has: the place among ``keys``, and the postings."""
@@ -74,7 +78,7 @@ class Held(NamedTuple):
 class PostingsView:
     """What a reader sees: it stays as it is while postings are added."""
 
-    runs: tuple[_Run, ...]
+    runs: tuple[Run, ...]
     tail_keys: Keys
     tail_docs: Docs
     tail_impacts: Impacts
@@ -87,7 +91,16 @@ class PostingsView:
         found.sort(key=itemgetter(0))
         return [Held(place >> 1, place & 1 == 0, docs, impacts) for place, docs, impacts in found]
 
-    def _of_tail(self, keys: Keys) -> Iterator[_Run]:
+    def among(self, alive: NDArray[np.bool_]) -> Run:
+        """All postings of living passages in one run, the passages numbered as if there were no others."""
+        keys = np.concatenate([*(run.all_keys() for run in self.runs), self.tail_keys])
+        docs = np.concatenate([*(run.docs for run in self.runs), self.tail_docs])
+        impacts = np.concatenate([*(run.impacts for run in self.runs), self.tail_impacts])
+        kept = alive[docs]
+        numbers = np.cumsum(alive, dtype=np.int32) - 1
+        return _sorted_run(keys[kept], numbers[docs[kept]].astype(np.int32), impacts[kept])
+
+    def _of_tail(self, keys: Keys) -> Iterator[Run]:
         """What the tail has of the keys, sorted as the runs are; nothing where that is nothing."""
         held = np.isin(self.tail_keys, keys)
         if held.any():
@@ -97,8 +110,8 @@ class PostingsView:
 class Postings:
     """The writer's side. Not for several threads; the views are."""
 
-    def __init__(self) -> None:
-        self._runs: list[_Run] = []
+    def __init__(self, *runs: Run) -> None:
+        self._runs: list[Run] = list(runs)
         self._start_tail()
 
     @property
@@ -131,19 +144,16 @@ class Postings:
         self._keys, self._docs, self._impacts = Column(np.uint64), Column(np.int32), Column(np.float32)
 
 
-def _sorted_run(keys: Keys, docs: Docs, impacts: Impacts) -> _Run:
+def _sorted_run(keys: Keys, docs: Docs, impacts: Impacts) -> Run:
     order = np.argsort(keys, kind="stable")
     keys = keys[order]
-    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1])))
-    return _Run(keys[firsts], np.append(firsts, len(keys)), docs[order], impacts[order])
+    firsts = np.flatnonzero(np.concatenate(([True], keys[1:] != keys[:-1]))[: len(keys)])
+    return Run(keys[firsts], np.append(firsts, len(keys)), docs[order], impacts[order])
 
 
-def _merged(older: _Run, newer: _Run) -> _Run:
-    def keys_of(run: _Run) -> Keys:
-        return np.repeat(run.keys, np.diff(run.starts))
-
+def _merged(older: Run, newer: Run) -> Run:
     return _sorted_run(
-        np.concatenate((keys_of(older), keys_of(newer))),
+        np.concatenate((older.all_keys(), newer.all_keys())),
         np.concatenate((older.docs, newer.docs)),
         np.concatenate((older.impacts, newer.impacts)),
     )

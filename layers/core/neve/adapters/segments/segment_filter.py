@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 
-from local.engine.search.segment import Mask, Snapshot
+from neve.adapters.segments.segment import Mask, Snapshot
 from neve.domain.times import epoch_ms
 from neve.ports.search import SearchFilter
 

@@ -5,57 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from local.engine.columns import Column, Names
-from local.engine.search.postings import Postings, PostingsView
-from local.engine.search.quantised import MIN_VECTORS, Quantised, QuantisedColumns
+from neve.adapters.segments.columns import Column, Names
+from neve.adapters.segments.postings import Postings, PostingsView, Run
+from neve.adapters.segments.quantised import MIN_VECTORS, Quantised, QuantisedColumns
+from neve.adapters.segments.stored_passage import StoredPassage
 
 MAX_DEAD_ROWS = 4_096
 MIN_BYTES = 8_192
 """What an empty segment counts for, so that a cache of them is bounded too."""
 _SPARE = 1.25
-ALWAYS, NEVER = -(1 << 62), 1 << 62
-"""The times in ms before and behind every other one."""
+
 
 Rows = NDArray[np.int32]
 Mask = NDArray[np.bool_]
-
-
-class StoredPassage(NamedTuple):
-    """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
-    twice; ``tags``, ``metadata`` and ``about`` are JSON arrays; ``vector`` is normalised; ``terms`` are packed
-    WEIGHTED_TERMS; ``length`` are the index terms of the passage's message; a time that is not given is ``ALWAYS`` or
-    ``NEVER``."""
-
-    row: int
-    item_id: str
-    n: int
-    version: int
-    length: int
-    source: str
-    kind: str
-    status: str
-    tier: str
-    category: str | None
-    group: str | None
-    session_id: str | None
-    path: str | None
-    tags: str
-    metadata: str
-    about: str
-    only_in: str | None
-    fingerprint: str
-    observed_ms: int
-    from_ms: int
-    until_ms: int
-    created_ms: int
-    superseded_ms: int
-    vector: bytes | None
-    terms: bytes
 
 
 NAMED: Final = (
@@ -128,6 +95,18 @@ class Snapshot:
         return np.isin(column, codes)
 
 
+@dataclass(frozen=True, slots=True)
+class PackedSegment:
+    """The live passages of a segment, to be kept. ``columns``: by attribute, all but ``row``; of NAMED the places of
+    values among ``names``. ``vectors``: in half precision, zeros where there is none."""
+
+    columns: Mapping[str, NDArray[Any]]
+    names: Mapping[str, Sequence[str | None]]
+    vectors: NDArray[np.float16]
+    has_vector: Mask
+    postings: Run
+
+
 class Segment:
     """The writer's side. ``room``: how many passages are expected; ``dimensions`` 0 holds no vectors."""
 
@@ -142,6 +121,39 @@ class Segment:
         self._postings = Postings()
         self._no_vector = bytes(4 * dimensions)
         self.snapshot = self._publish(np.zeros(0, np.bool_))
+
+    @classmethod
+    def unpack(cls, dimensions: int, packed: PackedSegment) -> Segment:
+        """Make a segment of packed passages, whose rows are numbered from 0 on."""
+        segment = cls(dimensions)
+        size = len(packed.has_vector)
+        segment._columns = {name: Column.of(values) for name, values in packed.columns.items()}
+        segment._columns["row"] = Column.of(np.arange(size, dtype=np.int64))
+        segment._names = {name: Names(packed.names[name]) for name in NAMED}
+        if dimensions:
+            segment._vectors = Column.of(unit_vectors(packed.vectors))
+        segment._has_vector = Column.of(packed.has_vector)
+        segment._postings = Postings(*(run for run in (packed.postings,) if len(run.keys)))
+        segment.snapshot = segment._publish(np.ones(size, np.bool_))
+        return segment
+
+    def pack(self) -> PackedSegment:
+        """Pack the live passages, in the order of their rows."""
+        alive = self.snapshot.alive
+        columns = {name: self.snapshot.columns[name][alive] for name in _NUMBERS if name != "row"}
+        names = dict[str, Sequence[str | None]]()
+        for name in NAMED:
+            used, columns[name] = np.unique(self.snapshot.columns[name][alive], return_inverse=True)
+            columns[name] = columns[name].astype(np.int32)
+            names[name] = self._names[name].values(used.tolist())
+        vectors = self.snapshot.vectors[alive] if self._no_vector else np.zeros((self.snapshot.live, 0), np.float32)
+        return PackedSegment(
+            columns,
+            names,
+            vectors.astype(np.float16),
+            self.snapshot.has_vector[alive],
+            self.snapshot.postings.among(alive),
+        )
 
     @property
     def nbytes(self) -> int:
@@ -198,3 +210,11 @@ class Segment:
             has_vector=self._has_vector.view(),
             postings=self._postings.view(),
         )
+
+
+def unit_vectors(halves: NDArray[np.float16]) -> NDArray[np.float32]:
+    """Give vectors of half precision in single precision, at length 1 again; those of zeros stay."""
+    vectors = halves.astype(np.float32)
+    lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+    vectors /= np.where(lengths > 0, lengths, np.float32(1))[:, None]
+    return vectors

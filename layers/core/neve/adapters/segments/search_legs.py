@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from local.engine.search.analysis import Term
-from local.engine.search.postings import Held
-from local.engine.search.quantised import MIN_VECTORS, may_be_near
-from local.engine.search.segment import Mask, Rows, Snapshot
+from neve.adapters.segments.analysis import Term
+from neve.adapters.segments.postings import Held
+from neve.adapters.segments.quantised import MIN_VECTORS, may_be_near
+from neve.adapters.segments.segment import Mask, Rows, Snapshot
 from neve.domain.indexing.passage import Source, rev_of
 from neve.domain.recall.weighted_counts import K1
 from neve.ports.search import Candidate

@@ -16,7 +16,7 @@ import numpy as np
 import simsimd
 from numpy.typing import NDArray
 
-from local.engine.columns import Column
+from neve.adapters.segments.columns import Column
 
 MIN_VECTORS: Final = 16_384
 """Vectors from which a first look at their bytes pays (*measured* with 384 dimensions, against comparing all: 0.7 and

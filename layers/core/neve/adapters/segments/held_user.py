@@ -1,0 +1,153 @@
+"""All passages of one user in memory, as the base and the deltas behind it say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from neve.adapters.segments.delta import Delta, Removal, Written
+from neve.adapters.segments.segment import PackedSegment, Rows, Segment
+
+Place = tuple[str, int]
+"""Item id and n."""
+BYTES_A_TEXT = 150
+"""What a text costs beside its words."""
+
+
+class Texts:
+    """The texts of passages by row: those of the base in one piece, the others behind them."""
+
+    def __init__(self, words: bytes = b"", ends: NDArray[np.int64] | None = None) -> None:
+        self._words = words
+        self._ends = np.zeros(0, np.int64) if ends is None else ends
+        self._added: list[str] = []
+        self._added_bytes = 0
+
+    @property
+    def nbytes(self) -> int:
+        return len(self._words) + self._ends.nbytes + self._added_bytes
+
+    def add(self, text: str) -> None:
+        self._added.append(text)
+        self._added_bytes += len(text) + BYTES_A_TEXT
+
+    def of(self, row: int) -> str:
+        if row >= len(self._ends):
+            return self._added[row - len(self._ends)]
+        start = int(self._ends[row - 1]) if row else 0
+        return self._words[start : int(self._ends[row])].decode()
+
+
+class HeldUser:
+    """``base``: the id of the base that it began with. ``absorbed``: the deltas that are in that base. ``applied``:
+    those that were joined behind it. Changed by one thread at a time; a snapshot of its segment never changes, and
+    no text of a row does."""
+
+    def __init__(self, dimensions: int) -> None:
+        self.base: str | None = None
+        self.absorbed: frozenset[str] = frozenset()
+        self.applied: set[str] = set()
+        self.segment = Segment(dimensions)
+        self.texts = Texts()
+        self.removals: dict[str, dict[int, int]] = {}
+
+    @classmethod
+    def of_base(
+        cls, base: str, absorbed: Iterable[str], segment: Segment, texts: Texts, removals: Iterable[Removal]
+    ) -> HeldUser:
+        held = cls(0)
+        held.base, held.absorbed = base, frozenset(absorbed)
+        held.segment, held.texts = segment, texts
+        for removal in removals:
+            held._refuse_late(removal)
+        return held
+
+    @property
+    def nbytes(self) -> int:
+        return self.segment.nbytes + self.texts.nbytes
+
+    def moved_to(
+        self, base: str | None, previous: str | None, absorbed: frozenset[str], listed: frozenset[str]
+    ) -> bool:
+        """Say whether what is held is a state on the way to what the rows say, and take their base for its own. False:
+        it must be read anew, because another writer's merge absorbed what this process has not seen, or the user was
+        erased."""
+        if base != self.base:
+            if base is None or previous != self.base or not absorbed - self.absorbed <= self.applied:
+                return False
+            self.base, self.absorbed = base, absorbed
+            self.applied -= absorbed
+        return self.applied <= listed
+
+    def join(self, deltas: Sequence[Delta]) -> None:
+        """Bring in deltas, in one step for every reader."""
+        gone: set[int] = set()
+        added: dict[Place, Written] = {}
+        for delta in sorted(deltas, key=lambda one: one.id):
+            for removal in delta.removals:
+                gone.update(self._rows(removal.item_id, removal.keep, removal.version))
+                for place in [place for place, one in added.items() if _is_of(removal, place, one)]:
+                    del added[place]
+                self._refuse_late(removal)
+            for one in delta.written:
+                replaced = self._replaced(one, added, gone)
+                if replaced is not None:
+                    gone.update(replaced)
+                    added[one.stored.item_id, one.stored.n] = one
+        first = len(self.segment.snapshot.alive)
+        for one in added.values():
+            self.texts.add(one.text)
+        rows = [one.stored._replace(row=first + place) for place, one in enumerate(added.values())]
+        self.segment.apply(sorted(gone), rows)
+        self.applied.update(delta.id for delta in deltas)
+
+    def packed(self) -> tuple[PackedSegment, Sequence[str], Sequence[Removal]]:
+        """Give all of it, to be kept: the live passages with their texts, and the removals."""
+        rows = np.flatnonzero(self.segment.snapshot.alive).tolist()
+        removals = [Removal(item, keep, limit) for item, of in self.removals.items() for keep, limit in of.items()]
+        return self.segment.pack(), [self.texts.of(row) for row in rows], removals
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _replaced(self, one: Written, added: Mapping[Place, Written], gone: set[int]) -> Iterable[int] | None:
+        """Find the rows that a passage takes the place of; None when it is too old."""
+        place, version = (one.stored.item_id, one.stored.n), one.stored.version
+        removed = self.removals.get(place[0], {})
+        if any(place[1] >= keep and version < limit for keep, limit in removed.items()):
+            return None
+        if place in added:
+            return None if version < added[place].stored.version else ()
+        rows = [row for row in self._rows(place[0], place[1], last=place[1]) if row not in gone]
+        versions = self.segment.snapshot.columns["version"]
+        return None if any(version < int(versions[row]) for row in rows) else rows
+
+    def _rows(self, item_id: str, keep: int, up_to: int | None = None, last: int | None = None) -> list[int]:
+        """Give the live rows of an item from a number on."""
+        snapshot = self.segment.snapshot
+        codes = snapshot.names["item_id"].known([item_id])
+        if not codes:
+            return []
+        rows: Rows = np.flatnonzero(snapshot.columns["item_id"] == codes[0]).astype(np.int32)
+        numbers: NDArray[Any] = snapshot.columns["n"][rows]
+        chosen = snapshot.alive[rows] & (numbers >= keep)
+        if last is not None:
+            chosen &= numbers <= last
+        if up_to is not None:
+            chosen &= snapshot.columns["version"][rows] <= up_to
+        return list(rows[chosen].tolist())
+
+    def _refuse_late(self, removal: Removal) -> None:
+        """Note a removal and forget those that it covers."""
+        item_id, keep, version = removal
+        known = self.removals.get(item_id, {})
+        if any(other <= keep and limit >= version for other, limit in known.items()):
+            return
+        kept = {other: limit for other, limit in known.items() if other < keep or limit > version}
+        self.removals[item_id] = kept | {keep: version}
+
+
+def _is_of(removal: Removal, place: Place, one: Written) -> bool:
+    return place[0] == removal.item_id and place[1] >= removal.keep and one.stored.version <= removal.version

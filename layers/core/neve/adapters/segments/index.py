@@ -1,0 +1,359 @@
+"""The SearchIndex port on the table and the objects: nothing has to be kept running (docs/adr/0089).
+
+A write is one row, a *delta*, put without reading anything. A reader reads the user's deltas in one query, joins them
+to the *base*, an object that holds everything before them, and keeps what it has: the next one joins what is new. A
+writer that finds many deltas writes a new base and sets the pointer to it, if nobody else has. It deletes what the
+base before had absorbed, not what its own has: whoever reads meanwhile has the old base with all deltas behind it, or
+the new one with deltas that it takes for absorbed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+from math import inf
+from typing import Final
+
+from neve import observability
+from neve.adapters.segments.analysis import Analyzer
+from neve.adapters.segments.base import pack_base, unpack_base
+from neve.adapters.segments.delta import Removal, Written, pack_removal, pack_written, unpack_delta
+from neve.adapters.segments.held_user import HeldUser
+from neve.adapters.segments.searching import by_vector, by_words, unit_vector, with_unit_vector
+from neve.adapters.segments.segment_cache import SegmentCache
+from neve.adapters.segments.stored_passage import stored_passage
+from neve.domain.ids import ulid_time
+from neve.domain.indexing.passage import Passage, removal_version
+from neve.domain.recall.query import TextQuery, query_terms
+from neve.ports.errors import Conflict, StoreUnavailable
+from neve.ports.objects import ObjectStore
+from neve.ports.runtime import Clock, Ids, Tasks
+from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
+from neve.ports.table import Check, Delete, Expect, Item, Key, Put, Table, Version, key_of
+from neve.store.keys import UserKeys, base_of, passage_delta_id
+from neve.store.partitions import all_rows, object_pages, readable_whole
+from neve.troubles import Troubles
+
+CACHE_BYTES: Final = 700_000_000
+"""Of the 1,769 MB that a function has which recalls (*chosen*)."""
+MERGED_FROM: Final = 64
+"""Deltas from which they are merged into a base, and …"""
+MERGED_FROM_BYTES: Final = 256_000
+"""… their bytes: what a cold search reads beside the base."""
+LOOKED_AT: Final = "0"
+"""Last signs of a ULID after whose write a writer looks whether there is something to merge: one in 32."""
+LOOKED_AT_BYTES: Final = 32_000
+"""A write of that size is looked behind, too."""
+SHARED_MS: Final = 50.0
+"""What a search has read of the table is good for others of the process that begin so soon: a recall has two legs."""
+PIECE_BYTES: Final = 16_000_000
+"""Bytes of an object; what is larger is several, which are loaded at once."""
+LARGE: Final = 50_000
+"""Passages of one user from which a search domain serves them better (*measured*: a cold load takes a second)."""
+LEFT_AFTER: Final = timedelta(hours=1)
+"""From then on an object that no row names is left by a writer that ended: no worker lives as long."""
+OBJECT_TYPE: Final = "application/octet-stream"
+_LOCKS: Final = 64
+_READ_AGAIN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class _Stored:
+    """What the rows of a user say. ``deltas``: those that are not in the base. ``listed``: all of them."""
+
+    base: Item | None
+    deltas: Mapping[str, bytes]
+    listed: frozenset[str]
+
+    @property
+    def base_id(self) -> str | None:
+        return None if self.base is None else str(self.base["base"])
+
+    @property
+    def previous(self) -> str | None:
+        return None if self.base is None else self.base["previous"] or None
+
+    @property
+    def absorbed(self) -> frozenset[str]:
+        return frozenset() if self.base is None else frozenset(self.base["absorbed"])
+
+    def are_many(self, most: int) -> bool:
+        """Say whether the deltas that are not in the base are worth a merge."""
+        return len(self.deltas) >= most or sum(map(len, self.deltas.values())) >= MERGED_FROM_BYTES
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the process holds of a user, and when it last read the rows, in ms of the clock that only moves forward."""
+
+    held: HeldUser
+    read_ms: float = -inf
+
+    @property
+    def nbytes(self) -> int:
+        return self.held.nbytes
+
+
+class SegmentsIndex:
+    """See ports.search.SearchIndex. ``before_load`` is called before a base is loaded, which takes longer than a read
+    of a few rows. ``troubles`` hears of a user who is too large, and of merges that fail."""
+
+    def __init__(  # noqa: PLR0913
+        self,
+        table: Table,
+        objects: ObjectStore,
+        model: IndexModel,
+        *,
+        clock: Clock,
+        ids: Ids,
+        tasks: Tasks,
+        troubles: Troubles | None = None,
+        before_load: Callable[[], object] = lambda: None,
+        cache_bytes: int = CACHE_BYTES,
+        merged_from: int = MERGED_FROM,
+        looked_at: str = LOOKED_AT,
+    ) -> None:
+        self._table, self._objects, self._model = table, objects, model
+        self._clock, self._ids, self._tasks = clock, ids, tasks
+        self._troubles = troubles
+        self._before_load = before_load
+        self._merged_from, self._looked_at = merged_from, looked_at
+        self._analyzer = Analyzer()
+        self._cache = SegmentCache[_Known](cache_bytes)
+        self._locks = [threading.Lock() for _ in range(_LOCKS)]
+
+    def model(self) -> IndexModel:
+        return self._model
+
+    # --- writing --------------------------------------------------------------------------------
+
+    def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        checked = [with_unit_vector(self._model, passage) for passage in passages]
+        written = [
+            Written(stored_passage(0, passage, self._analyzer.analyse(passage)), passage.text) for passage in checked
+        ]
+        self._put(owner, pack_written(written, self._model))
+
+    def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
+        self._put(owner, [pack_removal(Removal(item_id, keep, removal_version(version)), self._model)])
+
+    def _put(self, owner: Owner, deltas: Iterable[bytes]) -> None:
+        keys = UserKeys(*owner)
+        looked_at = False
+        for packed in deltas:
+            ulid = self._ids.ulid(self._clock.now())
+            self._table.write([Put(_row(keys.passage_delta(ulid), "passage_delta", packed=packed))])
+            looked_at |= ulid[-1] in self._looked_at or len(packed) >= LOOKED_AT_BYTES
+        self._read_anew(owner)
+        if looked_at:
+            self._merge_if_worth_it(owner)
+
+    def _merge_if_worth_it(self, owner: Owner) -> None:
+        """Merge where there is enough. What fails is left to the next writer: the write itself has been done."""
+        try:
+            self.merge(owner)
+        except StoreUnavailable as error:
+            if self._troubles is not None:
+                self._troubles.failed("search", f"merge: {error.reason}")
+            observability.emit_metrics("segments", {"MergesFailed": 1})
+
+    def merge(self, owner: Owner) -> bool:
+        """Write a new base where the deltas are many; False where they are few, or another writer was faster. Raises
+        StoreUnavailable."""
+        keys = UserKeys(*owner)
+        with self._lock_of(owner):
+            stored = self._read(keys)
+            if not stored.are_many(self._merged_from):
+                return False
+            held = self._follow(owner, stored).held
+            packed = pack_base(held, self._model)
+        base = self._ids.ulid(self._clock.now())
+        names = self._put_pieces(keys, base, packed)
+        row = _row(
+            keys.passage_base,
+            "passage_base",
+            base=base,
+            previous=stored.base_id or "",
+            pieces=len(names),
+            bytes=len(packed),
+            passages=held.segment.snapshot.live,
+            absorbed=sorted(stored.listed),
+        )
+        expect = Expect.ABSENT if stored.base is None else Version(stored.base["version"])
+        # An erasure deletes the deltas first: what it has begun to erase is not written again.
+        still_there = Check(keys.passage_delta(min(stored.deltas)), Version(0))
+        try:
+            self._table.write([Put(row, expect), still_there])
+        except Conflict:
+            if not self._is_base(keys, base):  # it is where the table repeated a write whose answer was lost
+                self._delete_objects(names)
+                return False
+        self._forget_before(keys, stored, {base, stored.base_id})
+        self._tell_size(held.segment.snapshot.live)
+        return True
+
+    def _is_base(self, keys: UserKeys, base: str) -> bool:
+        row = self._table.get(keys.passage_base)
+        return row is not None and row["base"] == base
+
+    def _put_pieces(self, keys: UserKeys, base: str, packed: bytes) -> list[str]:
+        names = []
+        for piece, start in enumerate(range(0, len(packed), PIECE_BYTES)):
+            names.append(keys.segment_object(base, piece))
+            self._objects.put(names[-1], packed[start : start + PIECE_BYTES], content_type=OBJECT_TYPE)
+        return names
+
+    def _forget_before(self, keys: UserKeys, stored: _Stored, kept: set[str | None]) -> None:
+        """Delete what nobody reads any more: the deltas that the base before this one had absorbed, and the base before
+        that; also what another writer left that ended before it set the pointer."""
+        for ulid in sorted(stored.absorbed & stored.listed):
+            self._table.write([Delete(keys.passage_delta(ulid))])
+        left_before = ulid_time(self._clock.now() - LEFT_AFTER)
+        for page in object_pages(self._objects, keys.segments_prefix):
+            for name in page:
+                base = base_of(name)
+                if base == stored.previous or (base not in kept and base < left_before):
+                    self._objects.delete(name)
+
+    def _delete_objects(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._objects.delete(name)
+
+    def erase(self, owner: Owner, *, at_most: int | None = None) -> int:  # noqa: ARG002
+        """Remove all of it at once. A merge under way does not bring it back: it looks whether a delta is left."""
+        keys = UserKeys(*owner)
+        with self._lock_of(owner):
+            stored = self._read(keys)
+            try:
+                erased = self._follow(owner, stored).held.segment.snapshot.live
+            except _Unreadable:
+                erased = 0 if stored.base is None else int(stored.base["passages"])
+            self._cache.drop(owner)
+            table = readable_whole(self._table)
+            while found := [key_of(item) for item in all_rows(table, keys.passages)]:
+                for key in sorted(found, reverse=True):  # the deltas before the base
+                    self._table.write([Delete(key)])
+            for page in object_pages(self._objects, keys.segments_prefix):
+                self._delete_objects(page)
+        return erased
+
+    # --- reading --------------------------------------------------------------------------------
+
+    def search_text(self, owner: Owner, query: TextQuery, where: SearchFilter, depth: int) -> FoundByWords:
+        asked = query_terms(query)
+        if asked.matches_nothing:
+            return FoundByWords([], 0)
+        held = self._current(owner)
+        return by_words(held.segment.snapshot, asked, held.texts.of, where, depth)
+
+    def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
+        unit = unit_vector(self._model, vector)
+        return by_vector(self._current(owner).segment.snapshot, unit, where, depth)
+
+    def count(self, owner: Owner) -> int:
+        return self._current(owner).segment.snapshot.live
+
+    def _current(self, owner: Owner) -> HeldUser:
+        """Give all passages of a user as of now, or ``SHARED_MS`` before."""
+        with self._lock_of(owner):
+            known = self._cache.get(owner)
+            if known is not None and self._clock.monotonic_ms() - known.read_ms <= SHARED_MS:
+                return known.held
+            keys = UserKeys(*owner)
+            for _ in range(_READ_AGAIN):
+                began_ms = self._clock.monotonic_ms()
+                try:
+                    known = self._follow(owner, self._read(keys))
+                except _BaseGone:  # two merges since the rows were read
+                    continue
+                known.read_ms = began_ms
+                return known.held
+            raise _BaseGone
+
+    def _read_anew(self, owner: Owner) -> None:
+        known = self._cache.get(owner)
+        if known is not None:
+            known.read_ms = -inf
+
+    def _read(self, keys: UserKeys) -> _Stored:
+        """Read the rows of a user. The base sorts before the deltas."""
+        base: Item | None = None
+        deltas: dict[str, bytes] = {}
+        for item in all_rows(self._table, keys.passages):
+            if key_of(item) == keys.passage_base:
+                base = item
+            else:
+                deltas[passage_delta_id(key_of(item))] = bytes(item["packed"])
+        absorbed = frozenset() if base is None else frozenset(base["absorbed"])
+        unabsorbed = {ulid: packed for ulid, packed in deltas.items() if ulid not in absorbed}
+        return _Stored(base, unabsorbed, frozenset(deltas))
+
+    def _follow(self, owner: Owner, stored: _Stored) -> _Known:
+        """Bring what is held of the user to what the rows say, for whoever holds the owner's lock. Raises
+        _Unreadable."""
+        known = self._cache.get(owner)
+        if (
+            known is None
+            or known.held.segment.mostly_dead
+            or not known.held.moved_to(stored.base_id, stored.previous, stored.absorbed, stored.listed)
+        ):
+            known = _Known(self._load(UserKeys(*owner), stored))
+        new = {ulid: packed for ulid, packed in stored.deltas.items() if ulid not in known.held.applied}
+        if new:
+            with _readable():
+                known.held.join([unpack_delta(ulid, packed, self._model) for ulid, packed in new.items()])
+        self._cache.put(owner, known)
+        return known
+
+    def _load(self, keys: UserKeys, stored: _Stored) -> HeldUser:
+        if stored.base is None:
+            return HeldUser(self._model.dimensions)
+        self._before_load()
+        base, pieces = str(stored.base["base"]), int(stored.base["pieces"])
+        names = [keys.segment_object(base, piece) for piece in range(pieces)]
+        begun = [self._tasks.start(partial(self._objects.get, name)) for name in names[1:]]
+        found = [self._objects.get(names[0]), *(task.result() for task in begun)]
+        parts = [part for part in found if part is not None]
+        if len(parts) < pieces:
+            raise _BaseGone
+        packed = parts[0] if pieces == 1 else b"".join(parts)
+        with _readable():
+            return unpack_base(packed, self._model, base, stored.absorbed)
+
+    # --- parts ----------------------------------------------------------------------------------
+
+    def _tell_size(self, passages: int) -> None:
+        if self._troubles is not None and passages > LARGE:
+            self._troubles.note("search_large", "full", f"a user has more than {LARGE} passages: use a search domain")
+
+    def _lock_of(self, owner: Owner) -> threading.Lock:
+        return self._locks[hash(owner) % _LOCKS]
+
+
+class _Unreadable(StoreUnavailable):
+    """Bytes are no base and no delta, or are not there. A user's are made again by a reindex."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__("search", f"segments: {reason}")
+
+
+class _BaseGone(_Unreadable):
+    """The object that a row names is not there: it was merged twice since the row was read, or erased."""
+
+    def __init__(self) -> None:
+        super().__init__("the base is gone that a row names")
+
+
+@contextmanager
+def _readable() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise _Unreadable(str(error)) from error
+
+
+def _row(key: Key, kind: str, **attributes: object) -> Item:
+    return {"pk": key.pk, "sk": key.sk, "type": kind, **attributes}
