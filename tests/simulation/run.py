@@ -31,6 +31,7 @@ from tests.simulation.checks.replay import Replay
 from tests.simulation.clients.client import Api, Caller, Client
 from tests.simulation.clients.history import History
 from tests.simulation.clients.over_http import HttpApi
+from tests.simulation.clients.segments import Segments
 from tests.simulation.clients.use_cases import UseCaseApi
 from tests.simulation.machine.cloud import QUEUES as WORKED
 from tests.simulation.machine.cloud import Cloud
@@ -87,6 +88,7 @@ class Run:
     clients: int = 0
     operating: int = 0
     replay: Replay | None = None
+    segments: Segments = field(default_factory=Segments)
 
     def __post_init__(self) -> None:
         self.over_http = self.seed // ROUND % HTTP_EVERY == HTTP_EVERY - 1

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.policy import CustomBudget, Policy
 from neve.store.documents import MAX_ROW_TEXT_BYTES
-from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
+from tests.simulation.clients import erasures, library, nights, operators, pinning, segments, shelving
 from tests.simulation.machine.chaos import Temper
 
 if TYPE_CHECKING:
@@ -665,10 +665,29 @@ WEBHOOKS = replace(
 )
 """Receivers that refuse, hang and leave are told of memories, by workers that die."""
 
+SEGMENTS = Workload(
+    "segments",
+    {"read_pack": 1},
+    _roomy,
+    clients=(1, 1),
+    steps=(1, 1),
+    tenants=("t1",),
+    sessions=("s1",),
+    more=(*[segments.work] * 8, segments.erase),
+    temper=Temper(
+        harsh=(0.0, 0.3, 0.6),
+        skew_s=(0.0, 2.0, 40.0),
+        latency_s=(0.005, 0.05),
+        think_s=(0.05, 0.5),
+        write_s=(0.0, 0.3, 3.0),
+    ),
+)
+"""Several workers write and search on the engine that keeps passages as objects, while they merge, die and erase."""
+
 _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS, WEBHOOKS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS, WEBHOOKS, SEGMENTS),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -677,7 +696,7 @@ ROTATION = (
     *(CHAT, RECORDS, OPERATORS, NIGHTS, FACTS, HOSTILE, DOCUMENTS, LIBRARY),
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS, FORGOTTEN),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
-    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS, WEBHOOKS),
+    *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS, WEBHOOKS, SEGMENTS),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -41,7 +41,7 @@ from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
 from neve.usecases.work.observe import commit_pass, extract_session, observe_session
 from neve.usecases.work.retract import find_derived, replace_derived
-from tests.simulation.ablations import export, filing, forgetting, recall, validity, webhooks
+from tests.simulation.ablations import export, filing, forgetting, recall, segments, validity, webhooks
 from tests.simulation.ablations.ablation import Ablation
 from tests.simulation.ablations.stand_ins import (
     AnyVersion,
@@ -637,6 +637,20 @@ ABLATIONS = _by_name(
             webhooks.takes_the_row_away_before_the_answer,
         ),
         Ablation("number of a feed", "rows without a gap", "webhooks", 60, webhooks.numbers_by_its_own_clock),
+        Ablation("object of a base", "the object before the pointer", "segments", 300, segments.sets_the_pointer_first),
+        Ablation(
+            "deltas of the base before",
+            "keeping for a base what readers of the one before need",
+            "segments",
+            1_000,
+            segments.forgets_what_it_has_just_absorbed,
+        ),
+        Ablation("pointer to a base", "compare and set", "segments", 2_000, segments.writes_over_another_base),
+        Ablation("removals of a base", "keeping removals in a base", "segments", 300, segments.keeps_no_removal),
+        Ablation("base of a reader", "following another writer's base", "segments", 300, segments.trusts_what_it_holds),
+        Ablation(
+            "join of deltas", "the higher version stands", "segments", 300, segments.joins_by_the_order_of_arrival
+        ),
         Ablation("place of an export", "going on where a part ended", "exports", 60, export.starts_over),
         Ablation(
             "waiting retraction",

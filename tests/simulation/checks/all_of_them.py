@@ -18,6 +18,7 @@ from tests.simulation.checks import (
     passes,
     prompts,
     records,
+    segments,
 )
 from tests.simulation.checks.knowledge import (
     documents,
@@ -66,6 +67,7 @@ INVARIANTS = (
     *privacy.INVARIANTS,
     *participants.INVARIANTS,
     *webhooks.INVARIANTS,
+    *segments.INVARIANTS,
 )
 
 

@@ -30,11 +30,11 @@ from neve.domain.indexing.passage import Passage, removal_version
 from neve.domain.recall.query import TextQuery, query_terms
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.objects import ObjectStore
-from neve.ports.runtime import Clock, Ids, Tasks
+from neve.ports.runtime import Clock, Ids, Task, Tasks
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
-from neve.ports.table import Check, Delete, Expect, Item, Key, Put, Table, Version, key_of
+from neve.ports.table import Delete, Expect, Expectation, Item, Key, Put, Table, Version, key_of
 from neve.store.keys import UserKeys, base_of, passage_delta_id
-from neve.store.partitions import all_rows, object_pages, readable_whole
+from neve.store.partitions import PAGE, all_rows, object_pages, pages, readable_whole
 from neve.troubles import Troubles
 
 CACHE_BYTES: Final = 700_000_000
@@ -87,10 +87,12 @@ class _Stored:
 
 @dataclass(slots=True)
 class _Known:
-    """What the process holds of a user, and when it last read the rows, in ms of the clock that only moves forward."""
+    """What the process holds of a user. ``read_ms``: when the newest read of the rows began that it follows, of the
+    clock that only moves forward; ``wrote_ms``: when the process itself last wrote."""
 
     held: HeldUser
     read_ms: float = -inf
+    wrote_ms: float = -inf
 
     @property
     def nbytes(self) -> int:
@@ -115,14 +117,16 @@ class SegmentsIndex:
         cache_bytes: int = CACHE_BYTES,
         merged_from: int = MERGED_FROM,
         looked_at: str = LOOKED_AT,
+        page: int = PAGE,
     ) -> None:
         self._table, self._objects, self._model = table, objects, model
         self._clock, self._ids, self._tasks = clock, ids, tasks
         self._troubles = troubles
         self._before_load = before_load
-        self._merged_from, self._looked_at = merged_from, looked_at
+        self._merged_from, self._looked_at, self._page = merged_from, looked_at, page
         self._analyzer = Analyzer()
         self._cache = SegmentCache[_Known](cache_bytes)
+        self._loads: dict[str, Task[HeldUser]] = {}
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
 
     def model(self) -> IndexModel:
@@ -147,7 +151,7 @@ class SegmentsIndex:
             ulid = self._ids.ulid(self._clock.now())
             self._table.write([Put(_row(keys.passage_delta(ulid), "passage_delta", packed=packed))])
             looked_at |= ulid[-1] in self._looked_at or len(packed) >= LOOKED_AT_BYTES
-        self._read_anew(owner)
+        self._has_written(owner)
         if looked_at:
             self._merge_if_worth_it(owner)
 
@@ -163,13 +167,13 @@ class SegmentsIndex:
     def merge(self, owner: Owner) -> bool:
         """Write a new base where the deltas are many; False where they are few, or another writer was faster. Raises
         StoreUnavailable."""
-        keys = UserKeys(*owner)
+        keys, began_ms = UserKeys(*owner), self._clock.monotonic_ms()
+        stored = self._read(keys)
+        if not stored.are_many(self._merged_from):
+            return False
+        held = self._follow(owner, stored, began_ms)
         with self._lock_of(owner):
-            stored = self._read(keys)
-            if not stored.are_many(self._merged_from):
-                return False
-            held = self._follow(owner, stored).held
-            packed = pack_base(held, self._model)
+            packed, passages = pack_base(held, self._model), held.segment.snapshot.live
         base = self._ids.ulid(self._clock.now())
         names = self._put_pieces(keys, base, packed)
         row = _row(
@@ -179,25 +183,20 @@ class SegmentsIndex:
             previous=stored.base_id or "",
             pieces=len(names),
             bytes=len(packed),
-            passages=held.segment.snapshot.live,
+            passages=passages,
             absorbed=sorted(stored.listed),
         )
-        expect = Expect.ABSENT if stored.base is None else Version(stored.base["version"])
-        # An erasure deletes the deltas first: what it has begun to erase is not written again.
-        still_there = Check(keys.passage_delta(min(stored.deltas)), Version(0))
         try:
-            self._table.write([Put(row, expect), still_there])
+            # ``first``: one merge may be older than an erasure, and must not take the row that came back for its own.
+            self._table.write([Put(row, _expected(stored), first=round(self._clock.now().timestamp() * 1000))])
         except Conflict:
-            if not self._is_base(keys, base):  # it is where the table repeated a write whose answer was lost
+            row_now = self._table.get(keys.passage_base)
+            if row_now is None or row_now["base"] != base:  # else the table repeated a write whose answer was lost
                 self._delete_objects(names)
                 return False
         self._forget_before(keys, stored, {base, stored.base_id})
-        self._tell_size(held.segment.snapshot.live)
+        self._tell_size(passages)
         return True
-
-    def _is_base(self, keys: UserKeys, base: str) -> bool:
-        row = self._table.get(keys.passage_base)
-        return row is not None and row["base"] == base
 
     def _put_pieces(self, keys: UserKeys, base: str, packed: bytes) -> list[str]:
         names = []
@@ -223,21 +222,19 @@ class SegmentsIndex:
             self._objects.delete(name)
 
     def erase(self, owner: Owner, *, at_most: int | None = None) -> int:  # noqa: ARG002
-        """Remove all of it at once. A merge under way does not bring it back: it looks whether a delta is left."""
-        keys = UserKeys(*owner)
-        with self._lock_of(owner):
-            stored = self._read(keys)
-            try:
-                erased = self._follow(owner, stored).held.segment.snapshot.live
-            except _Unreadable:
-                erased = 0 if stored.base is None else int(stored.base["passages"])
-            self._cache.drop(owner)
-            table = readable_whole(self._table)
-            while found := [key_of(item) for item in all_rows(table, keys.passages)]:
-                for key in sorted(found, reverse=True):  # the deltas before the base
-                    self._table.write([Delete(key)])
-            for page in object_pages(self._objects, keys.segments_prefix):
-                self._delete_objects(page)
+        """Remove all of it at once. What a worker writes or merges meanwhile, the caller's second look finds."""
+        keys, began_ms = UserKeys(*owner), self._clock.monotonic_ms()
+        stored = self._read(keys)
+        try:
+            erased = self._follow(owner, stored, began_ms).segment.snapshot.live
+        except _Unreadable:
+            erased = 0 if stored.base is None else int(stored.base["passages"])
+        self._cache.drop(owner)
+        while found := [key_of(item) for item in all_rows(readable_whole(self._table), keys.passages)]:
+            for key in found:
+                self._table.write([Delete(key)])
+        for page in object_pages(self._objects, keys.segments_prefix):
+            self._delete_objects(page)
         return erased
 
     # --- reading --------------------------------------------------------------------------------
@@ -258,70 +255,109 @@ class SegmentsIndex:
 
     def _current(self, owner: Owner) -> HeldUser:
         """Give all passages of a user as of now, or ``SHARED_MS`` before."""
-        with self._lock_of(owner):
-            known = self._cache.get(owner)
-            if known is not None and self._clock.monotonic_ms() - known.read_ms <= SHARED_MS:
-                return known.held
-            keys = UserKeys(*owner)
-            for _ in range(_READ_AGAIN):
-                began_ms = self._clock.monotonic_ms()
-                try:
-                    known = self._follow(owner, self._read(keys))
-                except _BaseGone:  # two merges since the rows were read
-                    continue
-                known.read_ms = began_ms
-                return known.held
-            raise _BaseGone
+        began_ms = self._clock.monotonic_ms()
+        known = self._cache.get(owner)
+        if known is not None and known.read_ms > max(known.wrote_ms, began_ms - SHARED_MS):
+            return known.held
+        for again in range(_READ_AGAIN):
+            began_ms = self._clock.monotonic_ms()
+            try:
+                return self._follow(owner, self._read(UserKeys(*owner)), began_ms)
+            except _BaseGone:  # merged since the rows were read
+                if again == _READ_AGAIN - 1:
+                    raise
+        raise AssertionError("unreachable")
 
-    def _read_anew(self, owner: Owner) -> None:
+    def _has_written(self, owner: Owner) -> None:
         known = self._cache.get(owner)
         if known is not None:
-            known.read_ms = -inf
+            known.wrote_ms = self._clock.monotonic_ms()
 
     def _read(self, keys: UserKeys) -> _Stored:
-        """Read the rows of a user. The base sorts before the deltas."""
+        """Read the rows of a user. The base sorts before the deltas. Raises _BaseGone when it was replaced while
+        several pages were read: deltas that the next one has absorbed may be gone from a later page."""
         base: Item | None = None
         deltas: dict[str, bytes] = {}
-        for item in all_rows(self._table, keys.passages):
-            if key_of(item) == keys.passage_base:
-                base = item
-            else:
-                deltas[passage_delta_id(key_of(item))] = bytes(item["packed"])
+        rounds = 0
+        for items in pages(self._table, keys.passages, page=self._page):
+            rounds += 1
+            for item in items:
+                if key_of(item) == keys.passage_base:
+                    base = item
+                else:
+                    deltas[passage_delta_id(key_of(item))] = bytes(item["packed"])
+        if rounds > 1:
+            self._check_base(keys, base)
         absorbed = frozenset() if base is None else frozenset(base["absorbed"])
         unabsorbed = {ulid: packed for ulid, packed in deltas.items() if ulid not in absorbed}
         return _Stored(base, unabsorbed, frozenset(deltas))
 
-    def _follow(self, owner: Owner, stored: _Stored) -> _Known:
-        """Bring what is held of the user to what the rows say, for whoever holds the owner's lock. Raises
-        _Unreadable."""
-        known = self._cache.get(owner)
-        if (
-            known is None
-            or known.held.segment.mostly_dead
-            or not known.held.moved_to(stored.base_id, stored.previous, stored.absorbed, stored.listed)
+    def _check_base(self, keys: UserKeys, read: Item | None) -> None:
+        """Raises _BaseGone where the base is another one by now."""
+        now = self._table.get(keys.passage_base)
+        if (now and now["base"]) != (read and read["base"]):
+            raise _BaseGone
+
+    def _follow(self, owner: Owner, stored: _Stored, began_ms: float) -> HeldUser:
+        """Bring what is held of the user to what the rows said, or give what is held where that is newer: the read of
+        the rows began at ``began_ms``. No lock is held while anybody is waited for. Raises _Unreadable."""
+        with self._lock_of(owner):
+            known = self._cache.get(owner)
+            if known is not None and self._joined(known, stored, began_ms):
+                self._cache.put(owner, known)
+                return known.held
+        loaded = _Known(self._load(owner, stored))
+        with self._lock_of(owner):
+            known = self._cache.get(owner)
+            if known is None or not self._joined(known, stored, began_ms):
+                known = loaded
+                if not self._joined(known, stored, began_ms):  # pragma: no cover - it was loaded from these rows
+                    raise _BaseGone
+            self._cache.put(owner, known)
+            return known.held
+
+    def _joined(self, known: _Known, stored: _Stored, began_ms: float) -> bool:
+        """Bring what is known to what the rows said. False where it must be loaded anew."""
+        held = known.held
+        if known.read_ms > began_ms:
+            return True
+        if held.segment.mostly_dead or not held.moved_to(
+            stored.base_id, stored.previous, stored.absorbed, stored.listed
         ):
-            known = _Known(self._load(UserKeys(*owner), stored))
-        new = {ulid: packed for ulid, packed in stored.deltas.items() if ulid not in known.held.applied}
+            return False
+        new = {ulid: packed for ulid, packed in stored.deltas.items() if ulid not in held.applied}
         if new:
             with _readable():
-                known.held.join([unpack_delta(ulid, packed, self._model) for ulid, packed in new.items()])
-        self._cache.put(owner, known)
-        return known
+                held.join([unpack_delta(ulid, packed, self._model) for ulid, packed in new.items()])
+        known.read_ms = began_ms
+        return True
 
-    def _load(self, keys: UserKeys, stored: _Stored) -> HeldUser:
+    def _load(self, owner: Owner, stored: _Stored) -> HeldUser:
+        """Load the base; whoever wants the same one meanwhile waits for it, too."""
         if stored.base is None:
             return HeldUser(self._model.dimensions)
         self._before_load()
-        base, pieces = str(stored.base["base"]), int(stored.base["pieces"])
+        base = str(stored.base["base"])
+        with self._lock_of(owner):
+            task = self._loads.get(base)
+            if task is None:
+                task = self._loads[base] = self._tasks.start(partial(self._load_base, owner, stored.base))
+        try:
+            return task.result()
+        finally:
+            self._loads.pop(base, None)
+
+    def _load_base(self, owner: Owner, row: Item) -> HeldUser:
+        keys, base, pieces = UserKeys(*owner), str(row["base"]), int(row["pieces"])
         names = [keys.segment_object(base, piece) for piece in range(pieces)]
         begun = [self._tasks.start(partial(self._objects.get, name)) for name in names[1:]]
         found = [self._objects.get(names[0]), *(task.result() for task in begun)]
         parts = [part for part in found if part is not None]
         if len(parts) < pieces:
             raise _BaseGone
-        packed = parts[0] if pieces == 1 else b"".join(parts)
         with _readable():
-            return unpack_base(packed, self._model, base, stored.absorbed)
+            packed = parts[0] if pieces == 1 else b"".join(parts)
+            return unpack_base(packed, self._model, base, row["absorbed"])
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -353,6 +389,11 @@ def _readable() -> Iterator[None]:
         yield
     except ValueError as error:
         raise _Unreadable(str(error)) from error
+
+
+def _expected(stored: _Stored) -> Expectation:
+    """Say which base has to be there still when another one takes its place."""
+    return Expect.ABSENT if stored.base is None else Version(stored.base["version"])
 
 
 def _row(key: Key, kind: str, **attributes: object) -> Item:
