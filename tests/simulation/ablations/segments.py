@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
 from neve.adapters.segments import index as module
 from neve.adapters.segments.held_user import HeldUser
 from neve.adapters.segments.index import OBJECT_TYPE, SegmentsIndex
-from neve.ports.table import Delete, Expect
+from neve.ports.table import Expect
 from tests.simulation.ablations.ablation import Patch
 
 
@@ -24,20 +26,23 @@ def sets_the_pointer_first() -> list[Patch]:
     return [(SegmentsIndex, "_put_pieces", beside)]
 
 
-def nothing(*_: Any) -> None:
-    """In the place of a look."""
+def reads_the_base_first() -> list[Patch]:
+    """A delta may be in the next base by the time that its own row is looked for."""
+    read = SegmentsIndex._read
+
+    def before(index: Any, keys: Any, since: str = "") -> Any:
+        base = index._table.get(keys.passage_base)
+        stored = read(index, keys, since)
+        absorbed = frozenset(base["absorbed"]) if base else frozenset[str]()
+        deltas = {ulid: packed for ulid, packed in stored.deltas.items() if ulid not in absorbed}
+        return replace(stored, base=base, deltas=deltas)
+
+    return [(SegmentsIndex, "_read", before)]
 
 
-def forgets_what_it_has_just_absorbed() -> list[Patch]:
-    """And the base that others are reading."""
-
-    def at_once(index: Any, keys: Any, stored: Any, kept: set[str | None]) -> None:
-        for ulid in sorted(stored.listed):
-            index._table.write([Delete(keys.passage_delta(ulid))])
-        if stored.base_id is not None:
-            index._objects.delete(keys.segment_object(stored.base_id, 0))
-
-    return [(SegmentsIndex, "_forget_before", at_once), (SegmentsIndex, "_check_base", nothing)]
+def reads_only_what_is_newest() -> list[Patch]:
+    """A delta whose writer's clock is behind, or whose put took long, is passed over."""
+    return [(module, "OVERLAP", timedelta(0))]
 
 
 def writes_over_another_base() -> list[Patch]:

@@ -65,6 +65,7 @@ UNHELD = f"{NO_WORDS}!"
 LACK_WORDS = (f"{NO_WORDS}0", f"{NO_WORDS}{_BEHIND_EVERY_SIGN}")
 """Bounds, in the index ``recent``, of what lacks its words."""
 _EPOCH, _MARKER, _INDEXED = "E", "M", "X"
+_BASE = "OBJECT"
 _PACKS_OF, _PACK_FILE = "s.", ".json"
 _ASIDE = "aside/"
 _RANK_TOP, _RANK_DIGITS = 10**16, 17
@@ -500,7 +501,13 @@ class UserKeys(Keys):
     @property
     def passage_base(self) -> Key:
         """Give the key of the row that names the object with the user's passages."""
-        return Key(self.passages, "BASE")
+        return Key(self.passages, _BASE)
+
+    @staticmethod
+    def passages_since(ulid: str) -> tuple[str, str]:
+        """Give the bounds of the deltas from an id, or the start of one, on, and of the base, which is behind all of
+        them: whoever reads in this order finds each delta, or a base that has absorbed it."""
+        return f"{PASSAGE_DELTA}{ulid}", _BASE
 
     def passage_delta(self, ulid: str) -> Key:
         """Give the key of the row of one write behind that object; they sort by their ids."""

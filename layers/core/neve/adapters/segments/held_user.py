@@ -70,17 +70,17 @@ class HeldUser:
         return self.segment.nbytes + self.texts.nbytes
 
     def moved_to(
-        self, base: str | None, previous: str | None, absorbed: frozenset[str], listed: frozenset[str]
+        self, base: str | None, previous: str | None, absorbed: frozenset[str], listed: frozenset[str] | None
     ) -> bool:
         """Say whether what is held is a state on the way to what the rows say, and take their base for its own. False:
         it must be read anew, because another writer's merge absorbed what this process has not seen, or the user was
-        erased."""
+        erased. ``listed``: all deltas that there are; None where only the newest were read."""
         if base != self.base:
             if base is None or previous != self.base or not absorbed - self.absorbed <= self.applied:
                 return False
             self.base, self.absorbed = base, absorbed
             self.applied -= absorbed
-        return self.applied <= listed
+        return listed is None or self.applied <= listed
 
     def join(self, deltas: Sequence[Delta]) -> None:
         """Bring in deltas, in one step for every reader."""

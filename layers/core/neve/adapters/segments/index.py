@@ -1,10 +1,9 @@
 """The SearchIndex port on the table and the objects: nothing has to be kept running (docs/adr/0089).
 
-A write is one row, a *delta*, put without reading anything. A reader reads the user's deltas in one query, joins them
-to the *base*, an object that holds everything before them, and keeps what it has: the next one joins what is new. A
-writer that finds many deltas writes a new base and sets the pointer to it, if nobody else has. It deletes what the
-base before had absorbed, not what its own has: whoever reads meanwhile has the old base with all deltas behind it, or
-the new one with deltas that it takes for absorbed."""
+A write is one row, a *delta*, put without reading anything. A writer that finds many deltas writes the *base* anew, an
+object that holds everything before them, sets the pointer to it if nobody else has, and deletes what it has absorbed. A
+reader reads the deltas and behind them the pointer, so it finds each delta, or a base that holds it; it joins them and
+keeps what it has: the next time it reads what is new."""
 
 from __future__ import annotations
 
@@ -12,10 +11,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from math import inf
-from typing import Final
+from typing import Final, NamedTuple
 
 from neve import observability
 from neve.adapters.segments.analysis import Analyzer
@@ -34,7 +33,7 @@ from neve.ports.runtime import Clock, Ids, Task, Tasks
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from neve.ports.table import Delete, Expect, Expectation, Item, Key, Put, Table, Version, key_of
 from neve.store.keys import UserKeys, base_of, passage_delta_id
-from neve.store.partitions import PAGE, all_rows, object_pages, pages, readable_whole
+from neve.store.partitions import PAGE, all_rows, object_pages, readable_whole
 from neve.troubles import Troubles
 
 CACHE_BYTES: Final = 700_000_000
@@ -49,6 +48,9 @@ LOOKED_AT_BYTES: Final = 32_000
 """A write of that size is looked behind, too."""
 SHARED_MS: Final = 50.0
 """What a search has read of the table is good for others of the process that begin so soon: a recall has two legs."""
+OVERLAP: Final = timedelta(minutes=2)
+"""A delta may come into the table so much later than its id says: the clocks of two machines, and a put sent again. One
+that came later still is found with the next base."""
 PIECE_BYTES: Final = 16_000_000
 """Bytes of an object; what is larger is several, which are loaded at once."""
 LARGE: Final = 50_000
@@ -62,11 +64,13 @@ _READ_AGAIN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What the rows of a user say. ``deltas``: those that are not in the base. ``listed``: all of them."""
+    """What the rows of a user say. ``deltas``: those that are not in the base. ``listed``: all of them that were read.
+    ``whole``: not only the newest were read."""
 
     base: Item | None
     deltas: Mapping[str, bytes]
     listed: frozenset[str]
+    whole: bool
 
     @property
     def base_id(self) -> str | None:
@@ -88,15 +92,23 @@ class _Stored:
 @dataclass(slots=True)
 class _Known:
     """What the process holds of a user. ``read_ms``: when the newest read of the rows began that it follows, of the
-    clock that only moves forward; ``wrote_ms``: when the process itself last wrote."""
+    clock that only moves forward, ``read_at`` of the other one; ``wrote_ms``: when the process itself last wrote."""
 
     held: HeldUser
+    read_at: datetime
     read_ms: float = -inf
     wrote_ms: float = -inf
 
     @property
     def nbytes(self) -> int:
         return self.held.nbytes
+
+
+class _Began(NamedTuple):
+    """When a read of the rows began, by both clocks."""
+
+    at: datetime
+    ms: float
 
 
 class SegmentsIndex:
@@ -167,11 +179,11 @@ class SegmentsIndex:
     def merge(self, owner: Owner) -> bool:
         """Write a new base where the deltas are many; False where they are few, or another writer was faster. Raises
         StoreUnavailable."""
-        keys, began_ms = UserKeys(*owner), self._clock.monotonic_ms()
+        keys, began = UserKeys(*owner), self._begin()
         stored = self._read(keys)
         if not stored.are_many(self._merged_from):
             return False
-        held = self._follow(owner, stored, began_ms)
+        held = self._follow(owner, stored, began)
         with self._lock_of(owner):
             packed, passages = pack_base(held, self._model), held.segment.snapshot.live
         base = self._ids.ulid(self._clock.now())
@@ -206,9 +218,9 @@ class SegmentsIndex:
         return names
 
     def _forget_before(self, keys: UserKeys, stored: _Stored, kept: set[str | None]) -> None:
-        """Delete what nobody reads any more: the deltas that the base before this one had absorbed, and the base before
-        that; also what another writer left that ended before it set the pointer."""
-        for ulid in sorted(stored.absorbed & stored.listed):
+        """Delete what nobody reads any more: the deltas in this base, the base before the last one, which somebody may
+        be loading, and what another writer left that ended before it set the pointer."""
+        for ulid in sorted(stored.listed):
             self._table.write([Delete(keys.passage_delta(ulid))])
         left_before = ulid_time(self._clock.now() - LEFT_AFTER)
         for page in object_pages(self._objects, keys.segments_prefix):
@@ -223,10 +235,10 @@ class SegmentsIndex:
 
     def erase(self, owner: Owner, *, at_most: int | None = None) -> int:  # noqa: ARG002
         """Remove all of it at once. What a worker writes or merges meanwhile, the caller's second look finds."""
-        keys, began_ms = UserKeys(*owner), self._clock.monotonic_ms()
+        keys, began = UserKeys(*owner), self._begin()
         stored = self._read(keys)
         try:
-            erased = self._follow(owner, stored, began_ms).segment.snapshot.live
+            erased = self._follow(owner, stored, began).segment.snapshot.live
         except _Unreadable:
             erased = 0 if stored.base is None else int(stored.base["passages"])
         self._cache.drop(owner)
@@ -255,81 +267,74 @@ class SegmentsIndex:
 
     def _current(self, owner: Owner) -> HeldUser:
         """Give all passages of a user as of now, or ``SHARED_MS`` before."""
-        began_ms = self._clock.monotonic_ms()
+        now_ms = self._clock.monotonic_ms()
         known = self._cache.get(owner)
-        if known is not None and known.read_ms > max(known.wrote_ms, began_ms - SHARED_MS):
+        if known is not None and known.read_ms > max(known.wrote_ms, now_ms - SHARED_MS):
             return known.held
+        since = "" if known is None or known.held.base is None else ulid_time(known.read_at - OVERLAP)
         for again in range(_READ_AGAIN):
-            began_ms = self._clock.monotonic_ms()
+            began = self._begin()
             try:
-                return self._follow(owner, self._read(UserKeys(*owner)), began_ms)
-            except _BaseGone:  # merged since the rows were read
+                return self._follow(owner, self._read(UserKeys(*owner), since), began)
+            except _BaseGone:  # the newest rows do not lead on from what is held, or it was merged twice meanwhile
+                since = ""
                 if again == _READ_AGAIN - 1:
                     raise
         raise AssertionError("unreachable")
+
+    def _begin(self) -> _Began:
+        return _Began(self._clock.now(), self._clock.monotonic_ms())
 
     def _has_written(self, owner: Owner) -> None:
         known = self._cache.get(owner)
         if known is not None:
             known.wrote_ms = self._clock.monotonic_ms()
 
-    def _read(self, keys: UserKeys) -> _Stored:
-        """Read the rows of a user. The base sorts before the deltas. Raises _BaseGone when it was replaced while
-        several pages were read: deltas that the next one has absorbed may be gone from a later page."""
+    def _read(self, keys: UserKeys, since: str = "") -> _Stored:
+        """Read the rows of a user, of deltas those from the start of an id on."""
         base: Item | None = None
         deltas: dict[str, bytes] = {}
-        rounds = 0
-        for items in pages(self._table, keys.passages, page=self._page):
-            rounds += 1
-            for item in items:
-                if key_of(item) == keys.passage_base:
-                    base = item
-                else:
-                    deltas[passage_delta_id(key_of(item))] = bytes(item["packed"])
-        if rounds > 1:
-            self._check_base(keys, base)
+        for item in all_rows(self._table, keys.passages, between=keys.passages_since(since), page=self._page):
+            if key_of(item) == keys.passage_base:
+                base = item
+            else:
+                deltas[passage_delta_id(key_of(item))] = bytes(item["packed"])
         absorbed = frozenset() if base is None else frozenset(base["absorbed"])
         unabsorbed = {ulid: packed for ulid, packed in deltas.items() if ulid not in absorbed}
-        return _Stored(base, unabsorbed, frozenset(deltas))
+        return _Stored(base, unabsorbed, frozenset(deltas), not since)
 
-    def _check_base(self, keys: UserKeys, read: Item | None) -> None:
-        """Raises _BaseGone where the base is another one by now."""
-        now = self._table.get(keys.passage_base)
-        if (now and now["base"]) != (read and read["base"]):
-            raise _BaseGone
-
-    def _follow(self, owner: Owner, stored: _Stored, began_ms: float) -> HeldUser:
-        """Bring what is held of the user to what the rows said, or give what is held where that is newer: the read of
-        the rows began at ``began_ms``. No lock is held while anybody is waited for. Raises _Unreadable."""
+    def _follow(self, owner: Owner, stored: _Stored, began: _Began) -> HeldUser:
+        """Bring what is held of the user to what the rows said, or give what is held where that is newer. No lock is
+        held while anybody is waited for. Raises _Unreadable, and _BaseGone where more must be read."""
         with self._lock_of(owner):
             known = self._cache.get(owner)
-            if known is not None and self._joined(known, stored, began_ms):
+            if known is not None and self._joined(known, stored, began):
                 self._cache.put(owner, known)
                 return known.held
-        loaded = _Known(self._load(owner, stored))
+        if not stored.whole:
+            raise _BaseGone
+        loaded = _Known(self._load(owner, stored), began.at)
         with self._lock_of(owner):
             known = self._cache.get(owner)
-            if known is None or not self._joined(known, stored, began_ms):
+            if known is None or not self._joined(known, stored, began):
                 known = loaded
-                if not self._joined(known, stored, began_ms):  # pragma: no cover - it was loaded from these rows
-                    raise _BaseGone
+                self._joined(known, stored, began)
             self._cache.put(owner, known)
             return known.held
 
-    def _joined(self, known: _Known, stored: _Stored, began_ms: float) -> bool:
-        """Bring what is known to what the rows said. False where it must be loaded anew."""
+    def _joined(self, known: _Known, stored: _Stored, began: _Began) -> bool:
+        """Bring what is known to what the rows said. False where it does not lead there."""
         held = known.held
-        if known.read_ms > began_ms:
+        if known.read_ms > began.ms:
             return True
-        if held.segment.mostly_dead or not held.moved_to(
-            stored.base_id, stored.previous, stored.absorbed, stored.listed
-        ):
+        listed = stored.listed if stored.whole else None
+        if held.segment.mostly_dead or not held.moved_to(stored.base_id, stored.previous, stored.absorbed, listed):
             return False
         new = {ulid: packed for ulid, packed in stored.deltas.items() if ulid not in held.applied}
         if new:
             with _readable():
                 held.join([unpack_delta(ulid, packed, self._model) for ulid, packed in new.items()])
-        known.read_ms = began_ms
+        known.read_at, known.read_ms = began
         return True
 
     def _load(self, owner: Owner, stored: _Stored) -> HeldUser:
@@ -377,7 +382,8 @@ class _Unreadable(StoreUnavailable):
 
 
 class _BaseGone(_Unreadable):
-    """The object that a row names is not there: it was merged twice since the row was read, or erased."""
+    """The rows that were read do not lead to all passages: the object that they name is not there, since it was merged
+    twice meanwhile, or the user was erased; or only the newest were read, and more must be."""
 
     def __init__(self) -> None:
         super().__init__("the base is gone that a row names")
