@@ -9,7 +9,7 @@ import os
 import sys
 from pathlib import Path
 
-from local.backend import EMBEDDERS, ENCODER, Choices, EmbeddedPorts
+from local.backend import EMBEDDERS, ENCODER, SEARCHES, Choices, EmbeddedPorts
 from local.console.address import console_lines
 from local.datafolder import FOLDERS, DataFolderError
 from local.running import MODEL_KEY
@@ -130,6 +130,12 @@ def _arguments() -> argparse.Namespace:
         default=DEFAULT_BEDROCK_MODEL,
         help=f"id of a model or inference profile (default: {DEFAULT_BEDROCK_MODEL})",
     )
+    parser.add_argument(
+        "--search",
+        choices=SEARCHES,
+        default="embedded",
+        help="embedded: a file (default); segments: objects and rows, as on a stage without a search domain",
+    )
     parser.add_argument("--ready-file", type=Path, help="write url, key and pid there as JSON once it answers")
     parser.add_argument(
         "--allow-loopback-webhooks", action="store_true", help="webhooks may be sent to this machine, by http, too"
@@ -145,7 +151,7 @@ def _arguments() -> argparse.Namespace:
 def _choices(given: argparse.Namespace) -> Choices:
     key = os.environ.get(MODEL_KEY) if given.observer in (None, "anthropic") else None
     model = given.bedrock_model if given.observer == "bedrock" else None
-    return Choices(given.embedder, key or None, given.allow_loopback_webhooks, model)
+    return Choices(given.embedder, key or None, given.allow_loopback_webhooks, model, given.search)
 
 
 def _port(text: str) -> int:

@@ -12,7 +12,7 @@ from local.controls.fixture_embedder import MANY, FixtureEmbedder
 from local.controls.raw_search import Found, find_raw
 from local.controls.search_cut import FileCut
 from local.engine.file_objects import FileObjects
-from local.engine.near_tasks import NearTasks
+from local.engine.near_tasks import NearTasks, may_take_long
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_queue import QueueDefinition, SqliteQueue
 from local.engine.sqlite_table import SqliteTable
@@ -30,15 +30,19 @@ from neve.adapters.model_files import FolderFiles
 from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked, bedrock_when_asked
 from neve.adapters.o200k import token_counter
+from neve.adapters.segments.index import SegmentsIndex
 from neve.caching import Caches
 from neve.domain.observe.time_limits import PASS_S
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.observers.prompted import PromptedObserver
 from neve.observing import Observer
 from neve.ports.models import CrossEncoder, Embedder
+from neve.ports.search import SearchIndex
 from neve.readable_table import ReadableTable
 
 EMBEDDERS = ("bge-small", "none", "fixture")
+SEARCHES = ("embedded", "segments")
+"""A file of its own, or objects and rows as on a stage without a search domain."""
 ENCODER = ROOT / "layers" / "encoder"
 RERANKER = ENCODER / "reranker"
 MULTI = ENCODER / "multi"
@@ -48,12 +52,13 @@ TABLE, QUEUE, SEARCH, OBJECTS = "table.db", "queue.db", "search.db", "objects"
 @dataclass(frozen=True, slots=True)
 class Choices:
     """What a person chose for one run. ``anthropic_key`` and ``bedrock_model`` None: observe without a language model.
-    ``loopback_webhooks``: receivers of webhooks may be on this machine."""
+    ``loopback_webhooks``: receivers of webhooks may be on this machine. ``search``: one of ``SEARCHES``."""
 
     embedder: str = "bge-small"
     anthropic_key: str | None = None
     loopback_webhooks: bool = False
     bedrock_model: str | None = None
+    search: str = "embedded"
 
 
 class EmbeddedPorts:
@@ -84,8 +89,26 @@ class EmbeddedPorts:
         self.observer_languages = self.observer.languages
         self.receivers = HttpsReceivers(allow_loopback=choices.loopback_webhooks)
         remove_unfinished(folder / SEARCH)
-        self.search = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
+        self._search_file: SqliteSearchIndex | None = None
+        self.search: SearchIndex
+        if choices.search == "segments":
+            self.search = self._segments()
+        else:
+            self._search_file = SqliteSearchIndex(folder / SEARCH, self.embedder.model, troubles=self.caches.troubles)
+            self.search = self._search_file
         self.search_cut = FileCut(folder / SEARCH)
+
+    def _segments(self) -> SegmentsIndex:
+        return SegmentsIndex(
+            self.table,
+            self.objects,
+            self.embedder.model,
+            clock=self.clock,
+            ids=self.ids,
+            tasks=self.tasks,
+            troubles=self.caches.troubles,
+            before_load=may_take_long,
+        )
 
     @property
     def broker(self) -> SqliteQueue:
@@ -101,8 +124,9 @@ class EmbeddedPorts:
     def expire(self, now: datetime) -> int:
         expired = self.changes.delete_expired(now) + self.objects.delete_expired(now) + self.queue.expire(now)
         # what was deleted is not to stay in a page or a log either; one that is being read in is wiped the next time
-        for database in (self.changes, self.queue, self.search):
-            database.wipe()
+        for database in (self.changes, self.queue, self._search_file):
+            if database is not None:
+                database.wipe()
         return expired
 
     def stored(self, text: str) -> list[Found]:
@@ -112,7 +136,8 @@ class EmbeddedPorts:
         """Every port raises StoreUnavailable from now on."""
         self.changes.close()
         self.queue.close()
-        self.search.close()
+        if self._search_file is not None:
+            self._search_file.close()
 
 
 def queue_definitions(template: Template) -> Mapping[str, QueueDefinition]:

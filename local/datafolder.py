@@ -73,6 +73,12 @@ class DataFolder:
         """Call it once the engines have made their files: from now on the folder counts as damaged when one is gone."""
         _write_format(self.path, names, self.lost)
 
+    def lose(self, name: str, why: str) -> None:
+        """Note that a derived database is not to be used any more, and remove it."""
+        self.lost[name] = why
+        _write_format(self.path, _read_format(self.path).holds, self.lost)
+        _remove_database(self.path / name)
+
     def found_again(self, name: str) -> None:
         """A lost database holds again what it has to."""
         del self.lost[name]
@@ -86,7 +92,7 @@ class DataFolder:
         """The orderly end, after every engine was closed. A folder that lost a file meanwhile, is not to be trusted or
         has no room for the mark is not marked clean."""
         with suppress(_Damaged, OSError):
-            databases = [name for name in _read_format(self.path).holds if _is_database(name)]
+            databases = [name for name in _read_format(self.path).holds if _is_database(name) and name not in self.lost]
             sizes = {name: (self.path / name).stat().st_size for name in databases}
             if self.trusted:
                 _write(self.path / CLEAN, sizes)

@@ -27,7 +27,7 @@ from local.http.server import HOST, HttpServer
 from local.limits.alarms import Alarms
 from local.limits.mortal_ports import MortalPorts
 from local.limits.points import Points
-from local.recovery.rebuild import rebuild_lost
+from local.recovery.rebuild import rebuild_lost, settle_search
 from local.template import ROOT, StreamSource, Template, own_template
 from local.workers.deliveries import Deliveries
 from local.workers.driver import Driver, Sources
@@ -101,6 +101,7 @@ class Service:
         self.rebuilding = True
         with _kept_in(self.folder.path):
             rebuild_lost(self._engines, self.folder)
+            settle_search(self._engines, self.folder)
         self.rebuilding = False
         self._engines.take_over()
         gateway = Gateway(self._template, self._functions.invoke, self.points, self._ports.clock.now)

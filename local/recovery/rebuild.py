@@ -15,9 +15,11 @@ from local.backend import QUEUE, SEARCH
 from local.datafolder import DataFolder
 from local.engines import Engines
 from local.recovery.progress import in_words
+from neve.adapters.segments.index import SegmentsIndex
 from neve.ports.models import Calibration, Embedder
 from neve.ports.search import IndexModel
-from neve.store.keys import Keys
+from neve.ports.table import Delete
+from neve.store.keys import SEARCH_MODEL, Keys
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.work.background.refill_queues import Refilled, refill_queues
 from neve.usecases.work.indexing.reindex import Indexing, Reindexed, reindex
@@ -30,13 +32,39 @@ EVERY_S, LINE_EVERY_S = 0.2, 5.0
 def rebuild_lost(engines: Engines, folder: DataFolder) -> None:
     """Everything in ``folder.lost``, with a progress bar each. Nobody else may work on the engines. Raises
     StoreUnavailable, EmbeddingRetryable and EmbedAgain; what is not whole by then stays noted as lost."""
+    of_file = not isinstance(engines.search, SegmentsIndex)
     for name, why in sorted(folder.lost.items()):
+        if name == SEARCH and not of_file:
+            continue  # it is made again by the next start that keeps passages in it
         print(f"{why}. It is made again from the table:", flush=True)
         if name == SEARCH:
             rebuild_search(engines)
         elif name == QUEUE:
             refill(engines)
         folder.found_again(name)
+
+
+def settle_search(engines: Engines, folder: DataFolder) -> None:
+    """Make the segments from the table where they are not kept yet. What the other engine has is behind from now on,
+    and made again by the start that wants it back. Raises what ``rebuild_lost`` raises."""
+    if not isinstance(engines.search, SegmentsIndex):
+        if engines.table.get(SEARCH_MODEL) is not None:
+            engines.table.write([Delete(SEARCH_MODEL)])
+        return
+    if SEARCH not in folder.lost:
+        folder.lose(SEARCH, f"{SEARCH} is not kept with --search segments")
+    if not engines.search.is_made():
+        owners = [
+            Keys(one).of_user(user).owner
+            for one in all_tenants(engines.table)
+            for user in users_of(engines.table, Keys(one))
+        ]
+        if owners:
+            print("The passages are not kept as segments. They are made from the table:", flush=True)
+            for owner in owners:
+                engines.search.erase(owner)
+            rebuild_search(engines)
+        engines.search.take_over(engines.embedder.model)
 
 
 def rebuild_search(engines: Engines) -> None:

@@ -12,7 +12,7 @@ from contextlib import closing
 from pathlib import Path
 
 from local.aws.full_stack import FullStack
-from local.backend import EMBEDDERS, QUEUE, SEARCH, Choices, EmbeddedPorts
+from local.backend import EMBEDDERS, QUEUE, SEARCH, SEARCHES, Choices, EmbeddedPorts
 from local.datafolder import DERIVED, FOLDERS, DataFolder, DataFolderError, open_data_folder
 from local.engine.search.search_index import SqliteSearchIndex
 from local.recovery.progress import Progress, in_words
@@ -22,6 +22,7 @@ from local.reindex.search_domain import reindex_stage
 from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart
 from local.template import read_template
+from neve.adapters.segments.index import SegmentsIndex
 from neve.observability import log_to_stderr
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.usecases.work.indexing.index_events import EmbedAgain
@@ -37,7 +38,7 @@ def main() -> int:
     given = _arguments()
     log_to_stderr()
     try:
-        reindex_folder(given.data or Path(FOLDERS[given.stack]), given.stack, given.embedder)
+        reindex_folder(given.data or Path(FOLDERS[given.stack]), given.stack, given.embedder, given.search)
     except FAILURES as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
@@ -53,12 +54,13 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, help="the service's folder (.neve, or .neve-full)")
     parser.add_argument("--stack", choices=tuple(FOLDERS), default="embedded", help="what it was started with")
     parser.add_argument("--embedder", choices=EMBEDDERS, required=True, help="whose vectors")
+    parser.add_argument("--search", choices=SEARCHES, default="embedded", help="what it was started with")
     return parser.parse_args()
 
 
-def reindex_folder(path: Path, stack: str, embedder: str) -> None:
+def reindex_folder(path: Path, stack: str, embedder: str, search: str = "embedded") -> None:
     """Raises FAILURES. FolderInUse, a DataFolderError: the service is running."""
-    work, holds = (_embedded, EmbeddedPorts.holds) if stack == "embedded" else (_full, FullStack.holds)
+    holds = EmbeddedPorts.holds if stack == "embedded" else FullStack.holds
     missing = [name for name in holds if not (path / name).exists() and name not in DERIVED]
     if missing:
         raise DataFolderError(f"{path} has no {missing[0]}: it keeps no data of --stack {stack}.")
@@ -66,7 +68,12 @@ def reindex_folder(path: Path, stack: str, embedder: str) -> None:
     try:
         if folder.moved_aside is not None:
             raise DataFolderError(f"It was damaged ({folder.damage}) and is at {folder.moved_aside} now.")
-        work(folder, embedder)
+        if stack == "full":
+            _full(folder, embedder)
+        elif search == "segments":
+            _segments(folder, embedder)
+        else:
+            _embedded(folder, embedder)
     finally:
         folder.close()
 
@@ -86,6 +93,18 @@ def _embedded(folder: DataFolder, embedder: str) -> None:
     if SEARCH in folder.lost:
         folder.found_again(SEARCH)
     print(f"{SEARCH} is for {model.tag} now: {in_words(done)}.")
+
+
+def _segments(folder: DataFolder, embedder: str) -> None:
+    """In place: what is there is found by words until its vectors are written."""
+    with closing(EmbeddedPorts(folder.path, read_template(), "", Choices(embedder, search="segments"))) as ports:
+        index, model = ports.search, ports.embedder.model
+        if not isinstance(index, SegmentsIndex):
+            raise TypeError("these engines keep no segments")
+        print(f"Filling the segments for {model.tag} …", flush=True)
+        index.take_over(model)
+        done = reindex(ports, index, _nothing, _nothing, Progress(), ports.multi)
+    print(f"The segments are for {model.tag} now: {in_words(done)}.")
 
 
 def _full(folder: DataFolder, embedder: str) -> None:

@@ -90,6 +90,9 @@ def leg_health(leg: str) -> Key:
     return Key("HEALTH", f"LEG#{leg}")
 
 
+SEARCH_MODEL = Key("SEARCH", "MODEL")
+"""The key of the row that says whose vectors the search engine ``segments`` holds."""
+
 SIGNING_SECRETS = Key("KEY#SIGNING", "SECRETS")
 """The key of the row of the secrets that sign access tokens: where the authorizer may read, and no API key is."""
 

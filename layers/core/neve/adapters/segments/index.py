@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -32,7 +32,7 @@ from neve.ports.objects import ObjectStore
 from neve.ports.runtime import Clock, Ids, Task, Tasks
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
 from neve.ports.table import Delete, Expect, Expectation, Item, Key, Put, Table, Version, key_of
-from neve.store.keys import UserKeys, base_of, passage_delta_id
+from neve.store.keys import SEARCH_MODEL, UserKeys, base_of, passage_delta_id
 from neve.store.partitions import PAGE, all_rows, object_pages, readable_whole
 from neve.troubles import Troubles
 
@@ -57,6 +57,8 @@ LARGE: Final = 50_000
 """Passages of one user from which a search domain serves them better (*measured*: a cold load takes a second)."""
 LEFT_AFTER: Final = timedelta(hours=1)
 """From then on an object that no row names is left by a writer that ended: no worker lives as long."""
+MODEL_TTL_MS: Final = 60_000.0
+"""So long a process goes by what the stage's row said of the model."""
 OBJECT_TYPE: Final = "application/octet-stream"
 _LOCKS: Final = 64
 _READ_AGAIN: Final = 3
@@ -139,14 +141,40 @@ class SegmentsIndex:
         self._analyzer = Analyzer()
         self._cache = SegmentCache[_Known](cache_bytes)
         self._loads: dict[str, Task[HeldUser]] = {}
+        self._noted_ms = -inf
         self._locks = [threading.Lock() for _ in range(_LOCKS)]
 
     def model(self) -> IndexModel:
+        """Give the model that the passages of the stage were written with, whatever this process was made for."""
+        if self._noted_ms < self._clock.monotonic_ms() - MODEL_TTL_MS:
+            row = self._table.get(SEARCH_MODEL)
+            if row is not None:
+                self._model = IndexModel(row["tag"], row["dimensions"])
+                self._noted_ms = self._clock.monotonic_ms()
         return self._model
+
+    def is_made(self) -> bool:
+        """Say whether anything was ever written to it."""
+        return self._table.get(SEARCH_MODEL) is not None
+
+    def take_over(self, model: IndexModel) -> None:
+        """From now on the index is for vectors of a model; those of another are left out until they are written
+        again. Raises StoreUnavailable."""
+        self._table.write([Put(_row(SEARCH_MODEL, "search_model", tag=model.tag, dimensions=model.dimensions))])
+        self._model, self._noted_ms = model, self._clock.monotonic_ms()
+
+    def _note_model(self) -> None:
+        """Before the first write of a process: whoever writes first says for whose vectors the index is."""
+        if self._noted_ms == -inf:
+            row = _row(SEARCH_MODEL, "search_model", tag=self._model.tag, dimensions=self._model.dimensions)
+            with suppress(Conflict):
+                self._table.write([Put(row, Expect.ABSENT)])
+            self.model()
 
     # --- writing --------------------------------------------------------------------------------
 
     def upsert(self, owner: Owner, passages: Sequence[Passage]) -> None:
+        self._note_model()
         checked = [with_unit_vector(self._model, passage) for passage in passages]
         written = [
             Written(stored_passage(0, passage, self._analyzer.analyse(passage)), passage.text) for passage in checked
@@ -259,7 +287,7 @@ class SegmentsIndex:
         return by_words(held.segment.snapshot, asked, held.texts.of, where, depth)
 
     def search_vector(self, owner: Owner, vector: bytes, where: SearchFilter, depth: int) -> list[Candidate]:
-        unit = unit_vector(self._model, vector)
+        unit = unit_vector(self.model(), vector)
         return by_vector(self._current(owner).segment.snapshot, unit, where, depth)
 
     def count(self, owner: Owner) -> int:
