@@ -216,8 +216,8 @@ COMPILE = env -u PIP_FIND_LINKS -u UV_FIND_LINKS $(CURDIR)/$(BIN)/uv pip compile
 
 lock: .venv/dev.stamp
 	@for set in run dev sam emulate audit plot mem0 frameworks; do $(COMPILE) --output-file requirements/$$set.txt requirements/$$set.in || exit 1; done
-	@cd requirements/layers; for set in core runtime search llm tokens encoder mcp; do \
-	case $$set in core|runtime|mcp) without= ;; *) without="--excludes core.txt" ;; esac; \
+	@cd requirements/layers; for set in core runtime search llm tokens numbers encoder mcp; do \
+	case $$set in core|runtime|mcp) without= ;; encoder) without="--excludes core.txt --excludes numbers.txt" ;; *) without="--excludes core.txt" ;; esac; \
 	if [ -f $$set.unused ]; then without="$$without --excludes $$set.unused"; fi; \
 	$(COMPILE) $$without --output-file $$set.txt $$set.in || exit 1; done
 

@@ -25,6 +25,9 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:GetObject", "bucket/exports/*"): "the address that it signs is used by whoever asked for the export",
     },
     "jobs": {
+        ("s3:GetObject", "bucket/segments/*"): "the suite has a search domain, or a file",
+        ("s3:PutObject", "bucket/segments/*"): "as above",
+        ("s3:DeleteObject", "bucket/segments/*"): "as above",
         ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "as for index",
         ("sqs:SendMessage", "queue/jobs"): "hands on what it has no time for",
@@ -69,6 +72,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("sqs:SendMessage", "queue/sweep-dlq"): "Lambda reports a failed run with the function's role",
     },
     "recall": {
+        ("s3:GetObject", "bucket/segments/*"): "the suite has a search domain, or a file",
         ("s3:ListBucket", "bucket"): "as for pack",
         ("bedrock:InvokeModel", "bedrock/titan"): "the suite embeds in the process",
         ("s3:GetObject", "bucket/packs/*"): "in one process the pack function has read the pack before",
@@ -77,6 +81,9 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("s3:DeleteObject", "bucket/images/*"): "what a turn brought that was refused when its images were stored",
     },
     "index": {
+        ("s3:GetObject", "bucket/segments/*"): "the suite has a search domain, or a file",
+        ("s3:PutObject", "bucket/segments/*"): "as above",
+        ("s3:DeleteObject", "bucket/segments/*"): "as above",
         ("s3:DeleteObject", "bucket/documents/*"): "left by a deletion whose process died behind its commit",
         ("es:ESHttpGet", "search"): "as for admin",
         ("es:ESHttpPut", "search"): "the first write of all makes the index; the local server has made it before",
@@ -84,6 +91,7 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("sqs:SendMessage", "queue/index"): "no batch of the suite is longer than its worker's time",
     },
     "librarian": {
+        ("s3:GetObject", "bucket/segments/*"): "the suite has a search domain, or a file",
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/documents/*"): "no document of the suite that a librarian reads is too long for a row",
         ("s3:PutObject", "bucket/documents/*"): "as above",
@@ -105,6 +113,9 @@ NOT_IN_EVERY_RECORDING: Mapping[str, Mapping[Grant, str]] = {
         ("sqs:SendMessage", "queue/reflect_planner-dlq"): "Lambda reports a failed run with the function's role",
     },
     "embed": {
+        ("s3:GetObject", "bucket/segments/*"): "the suite has a search domain, or a file",
+        ("s3:PutObject", "bucket/segments/*"): "as above",
+        ("s3:DeleteObject", "bucket/segments/*"): "as above",
         ("s3:ListBucket", "bucket"): "as for pack",
         ("s3:GetObject", "bucket/models/*"): "on one machine the models are files",
         ("dynamodb:DeleteItem", "table"): "the vectors of a row that goes or is edited while it is embedded",

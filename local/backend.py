@@ -106,7 +106,7 @@ class EmbeddedPorts:
             clock=self.clock,
             ids=self.ids,
             tasks=self.tasks,
-            troubles=self.caches.troubles,
+            caches=self.caches,
             before_load=may_take_long,
         )
 

@@ -142,7 +142,7 @@ def _written(name: str) -> Any:
 
 
 def search_sizes() -> Mapping[str, Mapping[str, Any]]:
-    found: Mapping[str, Mapping[str, Any]] = _written("data.yaml")["Mappings"]["Search"]
+    found: Mapping[str, Mapping[str, Any]] = _written("data.yaml")["Mappings"]["Domains"]
     return found
 
 

@@ -41,6 +41,7 @@ LAYERS: Mapping[str, Layer] = {
         Layer("search", "SearchLayer", {}),
         Layer("llm", "LlmLayer", {}),
         Layer("tokens", "TokensLayer", {"tokens/bpe": "layers/tokens/bpe"}, fetch="layers/tokens/fetch.py"),
+        Layer("numbers", "NumbersLayer", {}, dropped=("numpy/f2py",)),
         Layer("mcp", "McpLayer", {"python/neve_mcp": "sdk/python/neve_mcp"}),
         Layer(
             "encoder",
@@ -52,7 +53,6 @@ LAYERS: Mapping[str, Layer] = {
             fetch="layers/encoder/fetch.py",
             dropped=(
                 *("onnxruntime/backend", "onnxruntime/quantization", "onnxruntime/tools", "onnxruntime/transformers"),
-                "numpy/f2py",
             ),
         ),
     )

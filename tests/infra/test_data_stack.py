@@ -38,7 +38,7 @@ def test_a_first_deployment_that_fails_leaves_nothing_behind() -> None:
     """What it left would be in the way of the next one: most have fixed names."""
     policies = {resource.get("DeletionPolicy", "Delete") for resource in RESOURCES.values()}
     assert policies == {"RetainExceptOnCreate", "Delete"}
-    fallible = {"AnthropicSecret", "BucketPolicy", "Domain", "KeyAlias"}
+    fallible = {"AnthropicSecret", "BucketPolicy", "KeyAlias", "SearchArnParameter"}
     assert fallible <= set(RESOURCES["Table"]["DependsOn"]), "what is protected from deletion is made last"
 
 
@@ -140,7 +140,7 @@ def test_the_domain_lets_in_the_roles_of_its_functions_and_the_operator() -> Non
 
 
 def test_production_survives_the_loss_of_a_zone() -> None:
-    sizes = written(DATA)["Mappings"]["Search"]
+    sizes = written(DATA)["Mappings"]["Domains"]
     assert set(sizes) == set(STAGES)
     assert (sizes["prod"]["Instances"], sizes["prod"]["Zones"], sizes["prod"]["Masters"]) == (3, 3, 3)
     watched = written(ROOT / "infra" / "observability.yaml")["Mappings"]["Stages"]
@@ -200,6 +200,7 @@ def test_every_stack_has_a_place_in_samconfig() -> None:
     assert len({it["stack_name"] for it in deployed.values()}) == len(deployed)
     for stage in STAGES:
         assert ROOT / deployed[f"{stage}-data"]["template_file"] == DATA
-        assert deployed[f"{stage}-data"]["parameter_overrides"] == f"Stage={stage}"
+        search = " Search=segments" if stage == "dev" else ""
+        assert deployed[f"{stage}-data"]["parameter_overrides"] == f"Stage={stage}{search}"
         assert "template_file" not in deployed[stage], "what `sam build` made is deployed"
     assert Path(ROOT / deployed["account"]["template_file"]) == ACCOUNT

@@ -235,7 +235,7 @@ def test_a_function_that_is_told_where_a_layer_is_has_it(name: str) -> None:
     variables = set(properties["Environment"]["Variables"])
     needs = {"Mcp"} if name == "mcp" else {"Core"}  # nothing of the service's package is imported there
     needs |= {"Tokens"} if variable("bpe_dir") in variables else set()
-    needs |= {"Search"} if variable("search_endpoint") in variables else set()
+    needs |= {"Search", "Numbers"} if variable("search") in variables else set()
     needs |= {"Encoder"} if variable("encoder_dir") in variables and name != "admin" else set()
     needs |= {"Llm"} if variable("anthropic_secret") in variables else set()
     assert layers == needs

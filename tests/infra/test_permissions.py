@@ -56,14 +56,15 @@ def test_nobody_scans_and_nobody_deletes_a_store() -> None:
 
 def test_objects_are_deleted_where_somebody_asked_for_it_only() -> None:
     deleting = {name: granted(name) for name in functions() if any(a == "s3:DeleteObject" for a, _ in granted(name))}
-    assert set(deleting) == {"compact", "index", "jobs", "observe", "recall", "records"}
-    texts = "bucket/documents/*"
+    assert set(deleting) == {"compact", "embed", "index", "jobs", "observe", "recall", "records"}
+    texts, segments = "bucket/documents/*", "bucket/segments/*"
     erased = {"bucket/images/*", "bucket/packs/*", "bucket/uploads/*"}
     refused = {"bucket/images/*"}  # what an append brought that was refused
     for name, allowed in (
         *(
             ("compact", erased | {texts, "bucket/exports/*"}),
-            ("index", {texts}),
+            ("index", {texts, segments}),
+            ("embed", {segments}),
             ("observe", refused),
             ("recall", refused),
         ),

@@ -144,7 +144,7 @@ def with_layer(layer: str) -> list[str]:
 
 
 def test_every_layer_is_under_a_function() -> None:
-    assert all(map(with_layer, ("core", "search", "llm", "tokens", "encoder", "mcp")))
+    assert all(map(with_layer, ("core", "search", "llm", "tokens", "numbers", "encoder", "mcp")))
 
 
 @pytest.mark.parametrize("name", sorted(FUNCTIONS))

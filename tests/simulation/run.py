@@ -31,7 +31,6 @@ from tests.simulation.checks.replay import Replay
 from tests.simulation.clients.client import Api, Caller, Client
 from tests.simulation.clients.history import History
 from tests.simulation.clients.over_http import HttpApi
-from tests.simulation.clients.segments import Segments
 from tests.simulation.clients.use_cases import UseCaseApi
 from tests.simulation.machine.cloud import QUEUES as WORKED
 from tests.simulation.machine.cloud import Cloud
@@ -43,6 +42,7 @@ from tests.simulation.machine.receiving import make_webhooks
 from tests.simulation.machine.swapped import Swap, swapped
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.workers import FORESEEN, Environment, Functions, start_workers
+from tests.simulation.segments.workers import Segments
 from tests.simulation.sometimes import watching
 from tests.simulation.workloads import ROTATION, Workload
 from tests.unlimited import unlimited

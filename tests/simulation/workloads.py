@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING
 from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.policy import CustomBudget, Policy
 from neve.store.documents import MAX_ROW_TEXT_BYTES
-from tests.simulation.clients import erasures, library, nights, operators, pinning, segments, shelving
+from tests.simulation.clients import erasures, library, nights, operators, pinning, shelving
 from tests.simulation.machine.chaos import Temper
+from tests.simulation.segments import workers as segments
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run

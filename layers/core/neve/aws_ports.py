@@ -68,6 +68,18 @@ class AwsPorts:
 
     @cached_property
     def search(self) -> SearchIndex:
+        if self._settings.search == "segments":
+            from neve.adapters.segments.index import SegmentsIndex
+
+            return SegmentsIndex(
+                self.table,
+                self.objects,
+                self._model,
+                clock=self.clock,
+                ids=self.ids,
+                tasks=self.tasks,
+                caches=self.caches,
+            )
         from neve.adapters.opensearch.client import open_search_client
         from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
 
@@ -166,7 +178,8 @@ class AwsPorts:
             "objects": given.bucket,
             "queue": any(getattr(given, queue_field(name)) for name in QueueName),
             "embedder": given.encoder_dir or (given.search_endpoint and given.embedder != "bge-small"),
-            "search": given.search_endpoint and (given.encoder_dir or given.embedder != "bge-small"),
+            "search": (given.search == "segments" or given.search_endpoint)
+            and (given.encoder_dir or given.embedder != "bge-small"),
         }
         for name in (name for name, is_named in wanted.items() if is_named):
             getattr(self, name)

@@ -26,7 +26,7 @@ class Settings(BaseModel):
     ``encoder_dir`` and ``bpe_dir`` are where their layers are mounted. ``anthropic_secret`` is the ARN of
     the secret with the API key, never the key; ``anthropic_base_url`` where the API is, unless it is Anthropic's.
     ``bedrock_model`` is the id of a model or inference profile, ``bedrock_region`` where it is asked, unless where the
-    function runs. ``embedder`` and ``observer`` choose an engine."""
+    function runs. ``search``, ``embedder`` and ``observer`` choose an engine."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -42,6 +42,7 @@ class Settings(BaseModel):
     jobs_queue_url: str | None = None
     deliver_queue_url: str | None = None
     deliver_dlq_queue_url: str | None = None
+    search: Literal["opensearch", "segments"] = "opensearch"
     search_endpoint: str | None = None
     embedder: Literal["bge-small", "titan", "none"] = "bge-small"
     observer: Literal["anthropic", "bedrock", "extractive"] = "extractive"

@@ -18,7 +18,6 @@ from tests.simulation.checks import (
     passes,
     prompts,
     records,
-    segments,
 )
 from tests.simulation.checks.knowledge import (
     documents,
@@ -36,6 +35,7 @@ from tests.simulation.checks.knowledge import (
     validity,
     webhooks,
 )
+from tests.simulation.segments import checks as segments
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run

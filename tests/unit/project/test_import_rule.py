@@ -32,7 +32,17 @@ ALLOWED: dict[str, set[str]] = {
         *("being_erased", "troubles"),
     },
     "observers": {"domain", "ports", "observing", "observers", "pydantic", "pydantic_core"},
-    "adapters": {"attribute_values", "caching", "config", "domain", "ports", "observing", "adapters", "VENDORS"},
+    "adapters": {
+        "attribute_values",
+        "caching",
+        "config",
+        "domain",
+        "ports",
+        "observing",
+        "store",
+        "adapters",
+        "VENDORS",
+    },
     "readable_table": {"caching", "observability", "ports", "store"},
     "aws_ports": {
         "readable_table",

@@ -44,7 +44,7 @@ class Analyzer:
         self._lengths = Lengths(self.terms)
 
     def terms(self, text: str) -> Iterator[Term]:
-        """Every term of a text, repetitions included."""
+        """Give every term of a text, repetitions included."""
         found = chunks(fold(text))
         latin = latin_language(text, found)
         known = self._terms_of_chunk[latin]

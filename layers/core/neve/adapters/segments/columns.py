@@ -78,7 +78,7 @@ class Names(Generic[V]):
         return [code for value in values if (code := self._codes.get(value)) is not None]
 
     def are_among(self, values: Iterable[V]) -> bool:
-        """Whether there are no values but these."""
+        """Say whether there are no values but these."""
         return len(self.known(set(values))) == len(self._values)
 
     def values(self, codes: Iterable[int]) -> list[V]:

@@ -16,7 +16,6 @@ from functools import partial
 from math import inf
 from typing import Final, NamedTuple
 
-from neve import observability
 from neve.adapters.segments.analysis import Analyzer
 from neve.adapters.segments.base import pack_base, unpack_base
 from neve.adapters.segments.delta import Removal, Written, pack_removal, pack_written, unpack_delta
@@ -24,6 +23,7 @@ from neve.adapters.segments.held_user import HeldUser
 from neve.adapters.segments.searching import by_vector, by_words, unit_vector, with_unit_vector
 from neve.adapters.segments.segment_cache import SegmentCache
 from neve.adapters.segments.stored_passage import stored_passage
+from neve.caching import Caches
 from neve.domain.ids import ulid_time
 from neve.domain.indexing.passage import Passage, removal_version
 from neve.domain.recall.query import TextQuery, query_terms
@@ -34,7 +34,6 @@ from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, Search
 from neve.ports.table import Delete, Expect, Expectation, Item, Key, Put, Table, Version, key_of
 from neve.store.keys import SEARCH_MODEL, UserKeys, base_of, passage_delta_id
 from neve.store.partitions import PAGE, all_rows, object_pages, readable_whole
-from neve.troubles import Troubles
 
 CACHE_BYTES: Final = 700_000_000
 """Of the 1,769 MB that a function has which recalls (*chosen*)."""
@@ -66,7 +65,7 @@ _READ_AGAIN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """What the rows of a user say. ``deltas``: those that are not in the base. ``listed``: all of them that were read.
+    """The rows of a user. ``deltas``: those that are not in the base. ``listed``: all of them that were read.
     ``whole``: not only the newest were read."""
 
     base: Item | None
@@ -93,8 +92,8 @@ class _Stored:
 
 @dataclass(slots=True)
 class _Known:
-    """What the process holds of a user. ``read_ms``: when the newest read of the rows began that it follows, of the
-    clock that only moves forward, ``read_at`` of the other one; ``wrote_ms``: when the process itself last wrote."""
+    """The state of a user that a process holds. ``read_ms``: when the newest read of the rows began that it follows, of
+    the clock that only moves forward, ``read_at`` of the other one; ``wrote_ms``: when the process itself wrote."""
 
     held: HeldUser
     read_at: datetime
@@ -107,7 +106,7 @@ class _Known:
 
 
 class _Began(NamedTuple):
-    """When a read of the rows began, by both clocks."""
+    """The time at which a read of the rows began, by both clocks."""
 
     at: datetime
     ms: float
@@ -115,7 +114,7 @@ class _Began(NamedTuple):
 
 class SegmentsIndex:
     """See ports.search.SearchIndex. ``before_load`` is called before a base is loaded, which takes longer than a read
-    of a few rows. ``troubles`` hears of a user who is too large, and of merges that fail."""
+    of a few rows. The troubles of ``caches`` hear of a user who is too large, and of merges that fail."""
 
     def __init__(  # noqa: PLR0913
         self,
@@ -126,7 +125,7 @@ class SegmentsIndex:
         clock: Clock,
         ids: Ids,
         tasks: Tasks,
-        troubles: Troubles | None = None,
+        caches: Caches | None = None,
         before_load: Callable[[], object] = lambda: None,
         cache_bytes: int = CACHE_BYTES,
         merged_from: int = MERGED_FROM,
@@ -135,7 +134,7 @@ class SegmentsIndex:
     ) -> None:
         self._table, self._objects, self._model = table, objects, model
         self._clock, self._ids, self._tasks = clock, ids, tasks
-        self._troubles = troubles
+        self._troubles = (caches or Caches(clock.now)).troubles
         self._before_load = before_load
         self._merged_from, self._looked_at, self._page = merged_from, looked_at, page
         self._analyzer = Analyzer()
@@ -158,13 +157,13 @@ class SegmentsIndex:
         return self._table.get(SEARCH_MODEL) is not None
 
     def take_over(self, model: IndexModel) -> None:
-        """From now on the index is for vectors of a model; those of another are left out until they are written
-        again. Raises StoreUnavailable."""
+        """Note that the index is for vectors of a model from now on; those of another are left out until they are
+        written again. Raises StoreUnavailable."""
         self._table.write([Put(_row(SEARCH_MODEL, "search_model", tag=model.tag, dimensions=model.dimensions))])
         self._model, self._noted_ms = model, self._clock.monotonic_ms()
 
     def _note_model(self) -> None:
-        """Before the first write of a process: whoever writes first says for whose vectors the index is."""
+        """Note for whose vectors the index is, before the first write of a process, unless another one has."""
         if self._noted_ms == -inf:
             row = _row(SEARCH_MODEL, "search_model", tag=self._model.tag, dimensions=self._model.dimensions)
             with suppress(Conflict):
@@ -200,9 +199,7 @@ class SegmentsIndex:
         try:
             self.merge(owner)
         except StoreUnavailable as error:
-            if self._troubles is not None:
-                self._troubles.failed("search", f"merge: {error.reason}")
-            observability.emit_metrics("segments", {"MergesFailed": 1})
+            self._troubles.note("search", "failing", f"merge: {error.reason}")
 
     def merge(self, owner: Owner) -> bool:
         """Write a new base where the deltas are many; False where they are few, or another writer was faster. Raises
@@ -395,7 +392,7 @@ class SegmentsIndex:
     # --- parts ----------------------------------------------------------------------------------
 
     def _tell_size(self, passages: int) -> None:
-        if self._troubles is not None and passages > LARGE:
+        if passages > LARGE:
             self._troubles.note("search_large", "full", f"a user has more than {LARGE} passages: use a search domain")
 
     def _lock_of(self, owner: Owner) -> threading.Lock:

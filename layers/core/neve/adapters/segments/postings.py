@@ -54,7 +54,7 @@ class Run:
         return np.repeat(self.keys, np.diff(self.starts))
 
     def find(self, keys: Keys) -> Iterator[tuple[int, Docs, Impacts]]:
-        """For those of the keys that it has: the place among ``keys``, and the postings."""
+        """Find those of the keys that it has: the place among ``keys``, and the postings."""
         at = np.searchsorted(self.keys, keys)
         at[at == len(self.keys)] = 0
         [held] = np.nonzero(self.keys[at] == keys)
@@ -76,7 +76,7 @@ class Held(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PostingsView:
-    """What a reader sees: it stays as it is while postings are added."""
+    """The postings as a reader sees them: they stay as they are while others are added."""
 
     runs: tuple[Run, ...]
     tail_keys: Keys
@@ -101,7 +101,7 @@ class PostingsView:
         return _sorted_run(keys[kept], numbers[docs[kept]].astype(np.int32), impacts[kept])
 
     def _of_tail(self, keys: Keys) -> Iterator[Run]:
-        """What the tail has of the keys, sorted as the runs are; nothing where that is nothing."""
+        """Give what the tail has of the keys, sorted as the runs are; nothing where that is nothing."""
         held = np.isin(self.tail_keys, keys)
         if held.any():
             yield _sorted_run(self.tail_keys[held], self.tail_docs[held], self.tail_impacts[held])

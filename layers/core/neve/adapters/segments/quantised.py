@@ -42,7 +42,7 @@ class Quantised(NamedTuple):
 
 
 class QuantisedColumns:
-    """As ``Column``: appended to by one thread, and views of it never change."""
+    """Columns that one thread appends to, and whose views never change."""
 
     def __init__(self, dimensions: int, *, room: int = 0) -> None:
         self._numbers = Column(np.int8, dimensions, room=room)
@@ -77,8 +77,8 @@ def quantised(vectors: Vectors) -> Quantised:
 def may_be_near(
     those: Quantised, vector: Vectors, rows: NDArray[np.int32], wanted: int
 ) -> tuple[NDArray[np.int32], float]:
-    """Of ``rows`` those that can be among the ``wanted`` with the largest cosines, and a floor: the others are below
-    it. All vectors have length 1; ``wanted`` is at most how many rows there are."""
+    """Find those of ``rows`` that can be among the ``wanted`` with the largest cosines, and a floor: the others are
+    below it. All vectors have length 1; ``wanted`` is at most how many rows there are."""
     asked = quantised(vector[None])
     products = dot_products(those.numbers, asked.numbers)
     each = rows if len(rows) < len(products) else slice(None)
@@ -104,7 +104,7 @@ class _Pieces:
                 self._multiply(self._waiting.popleft())
 
     def finish(self) -> None:
-        """What another thread has begun is made again, not waited for: that thread may have no processor."""
+        """Make again what another thread has begun, and wait for nobody: that thread may have no processor."""
         for start in list(self._lacking):
             self._multiply(start)
 
@@ -115,7 +115,7 @@ class _Pieces:
 
 
 def dot_products(numbers: NDArray[np.int8], asked: NDArray[np.int8]) -> Vectors:
-    """Of each of ``numbers``. One processor reads memory at half the rate of two."""
+    """Multiply each of ``numbers``. One processor reads memory at half the rate of two."""
     pieces = _Pieces(numbers, asked)
     if len(numbers) > PIECE and (os.cpu_count() or 1) > 1:
         _another_thread().submit(pieces.work)

@@ -69,7 +69,7 @@ def keyword_leg(snapshot: Snapshot, query: TermQuery, mask: Mask, depth: int) ->
 
 
 def vector_leg(snapshot: Snapshot, vector: NDArray[np.float32], mask: Mask, depth: int) -> list[Candidate]:
-    """As if every admitted vector were compared."""
+    """Find what comparing every admitted vector would find."""
     rows = np.flatnonzero(mask & snapshot.has_vector).astype(np.int32)
     wanted = max(_FIRST_BLOCK, 2 * depth)
     if snapshot.quantised and len(rows) >= max(MIN_VECTORS, 2 * wanted, len(mask) // _SPARSE):

@@ -1,4 +1,4 @@
-"""What engines do alike that search in memory: a query in stored terms, a unit vector, a leg under a filter."""
+"""Searches a segment in memory: a query in stored terms, a vector of length 1, a leg under a filter."""
 
 from __future__ import annotations
 

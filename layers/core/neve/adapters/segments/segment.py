@@ -74,7 +74,7 @@ class Snapshot:
         return self._with_codes(name, self.names[name].known(values))
 
     def has_only(self, name: str, values: Iterable[str | None]) -> bool:
-        """Whether the attribute of every passage is one of the values, as far as that can be said without looking."""
+        """Say whether the attribute of every passage is one of the values, as far as can be said without looking."""
         return self.names[name].are_among(values)
 
     def where(self, name: str, accepts: Callable[[str | None], bool]) -> Mask:
@@ -163,7 +163,7 @@ class Segment:
 
     @property
     def mostly_dead(self) -> bool:
-        """True when replaced and removed passages outnumber the others so far that loading again pays."""
+        """Say whether replaced and removed passages outnumber the others so far that loading again pays."""
         return len(self.snapshot.alive) - self.snapshot.live > self.snapshot.live + MAX_DEAD_ROWS
 
     def apply(self, removed_rows: Sequence[int], added: Sequence[StoredPassage]) -> None:

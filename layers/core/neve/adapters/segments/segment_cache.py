@@ -1,4 +1,4 @@
-"""What is kept in memory of each user, least recently used first out."""
+"""Keeps something of each user in memory, least recently used first out."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Entry(NamedTuple, Generic[S]):
 
 
 class SegmentCache(Generic[S]):
-    """At most ``limit_bytes`` of them, but always the one used last. Safe for threads."""
+    """A cache that holds at most ``limit_bytes``, but always what was used last. Safe for threads."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit = limit_bytes

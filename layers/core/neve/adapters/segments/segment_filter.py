@@ -12,7 +12,7 @@ from neve.ports.search import SearchFilter
 
 
 def admitted(snapshot: Snapshot, where: SearchFilter) -> Mask:
-    """True for every live passage that a leg may return."""
+    """Say True for every live passage that a leg may return."""
     mask = snapshot.alive.copy()
     for name, values in _allowed(where).items():
         if not snapshot.has_only(name, values):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.segments.index import SHARED_MS, SegmentsIndex
-from tests.simulation.clients.segments import ITEMS, KEYS, MODEL, OWNER, PASSAGES, Found, Wrote, search
+from tests.simulation.segments.workers import ITEMS, KEYS, MODEL, OWNER, PASSAGES, Found, Wrote, search
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
