@@ -80,6 +80,7 @@ def make_stores(urls: Mapping[Server, str], template: Template) -> Stores:
         "stage": STAGE,
         "table": name,
         "bucket": name,
+        "search": "opensearch",
         "search_endpoint": urls[Server.OPENSEARCH],
         "embedder": "bge-small",
         "observer": "extractive",
