@@ -21,6 +21,7 @@ STORED_PARAMETERS = {
     "TableName": "neve-dev",
     "TableStream": f"arn:aws:dynamodb:{REGION}:{ACCOUNT}:table/neve-dev/stream/2026-01-01T00:00:00.000",
     "BucketName": "neve-dev-bucket",
+    "Search": "opensearch",
     "SearchArn": f"arn:aws:es:{REGION}:{ACCOUNT}:domain/neve-dev",
     "BedrockModel": "anthropic.claude-haiku-5-5",
     "BedrockProfile": "global.",

@@ -101,7 +101,8 @@ def test_a_canary_that_does_not_run_is_one_that_fails() -> None:
     assert runs == {"dev": "DISABLED", "staging": "ENABLED", "prod": "ENABLED"}
     assert WATCHED["CanaryFails"]["Condition"] == "HasObjectives", "of a stage without a canary no data is no failure"
     assert written(OBSERVABILITY)["Conditions"] == {
-        "HasObjectives": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Stage"}, "dev"]}]}
+        "HasObjectives": {"Fn::Not": [{"Fn::Equals": [{"Ref": "Stage"}, "dev"]}]},
+        "HasDomain": {"Fn::Equals": [{"Ref": "Search"}, "opensearch"]},
     }
 
 
@@ -120,7 +121,7 @@ def test_the_domain_is_watched_as_aws_recommends() -> None:
         *("AutomatedSnapshotFailure", "CPUUtilization", "JVMMemoryPressure", "OldGenJVMMemoryPressure"),
         *("KMSKeyError", "KMSKeyInaccessible", "ThreadpoolWriteRejected", "ThreadpoolSearchRejected"),
     }
-    domains = written(DATA)["Mappings"]["Search"]
+    domains = written(DATA)["Mappings"]["Domains"]
     nodes = {stage: sizes["Nodes"] for stage, sizes in written(OBSERVABILITY)["Mappings"]["Stages"].items()}
     assert nodes == {stage: sizes["Instances"] + sizes["Masters"] for stage, sizes in domains.items()}
 

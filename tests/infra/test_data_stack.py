@@ -200,7 +200,6 @@ def test_every_stack_has_a_place_in_samconfig() -> None:
     assert len({it["stack_name"] for it in deployed.values()}) == len(deployed)
     for stage in STAGES:
         assert ROOT / deployed[f"{stage}-data"]["template_file"] == DATA
-        search = " Search=segments" if stage == "dev" else ""
-        assert deployed[f"{stage}-data"]["parameter_overrides"] == f"Stage={stage}{search}"
+        assert deployed[f"{stage}-data"]["parameter_overrides"] == f"Stage={stage}"
         assert "template_file" not in deployed[stage], "what `sam build` made is deployed"
     assert Path(ROOT / deployed["account"]["template_file"]) == ACCOUNT

@@ -126,7 +126,7 @@ def _measure(size: int) -> dict[str, Any]:
             (shape(text).text_query, vector)
             for text, vector in zip(questions(QUESTIONS, 7), _vectors(QUESTIONS, 7), strict=True)
         ]
-        names = {"embedded": embedded, "segments": warm}
+        names: dict[str, SearchIndex] = {"embedded": embedded, "segments": warm}
         times: dict[str, list[float]] = {name: [] for name in names}
         found: dict[str, list[list[str]]] = {name: [] for name in names}
         for round_ in range(3):

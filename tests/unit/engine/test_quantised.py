@@ -18,7 +18,8 @@ from neve.adapters.segments import quantised as module
 from neve.adapters.segments import search_legs, segment
 from neve.adapters.segments.quantised import QuantisedColumns, Vectors, dot_products, may_be_near, quantised
 from neve.adapters.segments.search_legs import vector_leg
-from neve.adapters.segments.segment import Segment, StoredPassage
+from neve.adapters.segments.segment import Segment
+from neve.adapters.segments.stored_passage import StoredPassage
 from neve.ports.search import Candidate
 
 DIMENSIONS = st.integers(1, 48)

@@ -416,7 +416,7 @@ def test_a_full_cache_forgets_users_but_not_passages(tmp_path: Path) -> None:
 def test_a_cache_keeps_the_segments_used_last_up_to_its_bytes() -> None:
     owners = [Owner("t1", f"u{i}") for i in range(4)]
     one = Segment(0).nbytes
-    cache = SegmentCache(3 * one)
+    cache = SegmentCache[Segment](3 * one)
     for owner in (*owners[:3], owners[0], *owners[:3]):
         cache.put(owner, Segment(0))
     assert all(cache.get(owner) for owner in owners[:3])

@@ -1,0 +1,183 @@
+"""The search engine of objects and rows: against the embedded one, and what only this engine promises."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+from random import randbytes
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pytest import MonkeyPatch
+
+from local.engine.file_objects import FileObjects
+from local.engine.search.search_index import SqliteSearchIndex
+from local.engine.sqlite_table import SqliteTable
+from neve.adapters.clock import SystemClock
+from neve.adapters.segments import index as module
+from neve.adapters.segments.index import SegmentsIndex
+from neve.domain.recall.query import shape
+from neve.ports.errors import StoreUnavailable
+from neve.ports.search import Candidate, IndexModel, Owner, SearchIndex
+from neve.ports.table import Item, Put
+from neve.store.keys import UserKeys
+from tests.contract.engines.passages import ANY, passage, vector
+from tests.contract.engines.search_engines import EVERY_SIGN, MODEL, segments
+
+ADA = Owner("t1", "ada")
+KEYS = UserKeys(*ADA)
+WORDS = ("kayak", "tent", "stove", "river")
+VECTORS = (None, vector(1, 0, 0, 0), vector(0.6, 0.8, 0, 0), vector(0, 0.5, 0.5, 0.1))
+
+Make = Callable[..., SegmentsIndex]
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[SqliteTable]:
+    with closing(SqliteTable(tmp_path / "table.db")) as opened:
+        yield opened
+
+
+@pytest.fixture
+def make(tmp_path: Path, table: SqliteTable) -> Make:
+    """Another process on the same rows and objects."""
+    return lambda **merging: segments(tmp_path, table, **merging)
+
+
+@pytest.fixture
+def objects(tmp_path: Path) -> FileObjects:
+    return FileObjects(tmp_path / "objects", SystemClock(), "")
+
+
+def rows(table: SqliteTable) -> list[Item]:
+    return table.query(KEYS.passages, limit=1_000).items
+
+
+def found(index: SearchIndex, words: str = "kayak") -> list[str]:
+    return [one.item_id for one in index.search_text(ADA, shape(words).text_query, ANY, 20).candidates]
+
+
+def everything(index: SearchIndex) -> list[list[Candidate]]:
+    queries = (*WORDS, "kayak river", '"kayak tent"', "stove -river")
+    legs = [index.search_text(ADA, shape(words).text_query, ANY, 10).candidates for words in queries]
+    return [*legs, *(index.search_vector(ADA, one, ANY, 10) for one in VECTORS if one is not None)]
+
+
+def without_scores(legs: list[list[Candidate]]) -> list[list[Candidate]]:
+    return [[one._replace(score=round(one.score, 2)) for one in leg] for leg in legs]
+
+
+ITEMS = st.sampled_from("abc")
+UPSERT = st.tuples(
+    st.just("upsert"), ITEMS, st.integers(0, 1), st.integers(1, 6), st.lists(st.sampled_from(WORDS)), st.integers(0, 3)
+)
+TRIM = st.tuples(st.just("trim"), ITEMS, st.integers(0, 1), st.integers(1, 6))
+OTHER = st.sampled_from([("merge",), ("process",), ("erase",)])
+
+
+@given(st.lists(st.one_of(UPSERT, UPSERT, UPSERT, TRIM, OTHER), max_size=25))
+@settings(max_examples=60)
+def test_it_finds_what_the_embedded_engine_finds(tmp_path_factory: pytest.TempPathFactory, done: list[tuple]) -> None:  # type: ignore[type-arg]
+    """Whatever is written and removed, merged or not, by whichever process."""
+    folder = tmp_path_factory.mktemp("segments")
+    with (
+        closing(SqliteTable(folder / "table.db")) as table,
+        closing(SqliteSearchIndex(folder / "s.db", MODEL)) as other,
+    ):
+        index = segments(folder, table, merged_from=1, looked_at="")
+        for what, *given_ in done:
+            if what == "upsert":
+                item, n, version, words, which = given_
+                one = passage(item, " ".join(words), n=n, version=version, vector=VECTORS[which])
+                index.upsert(ADA, [one])
+                other.upsert(ADA, [one])
+            elif what == "trim":
+                item, keep, version = given_
+                index.trim(ADA, item, keep=keep, version=version)
+                other.trim(ADA, item, keep=keep, version=version)
+            elif what == "erase":
+                assert index.erase(ADA) == other.erase(ADA)
+            elif what == "merge":
+                index.merge(ADA)
+            else:
+                index = segments(folder, table, merged_from=1, looked_at="")
+            assert index.count(ADA) == other.count(ADA)
+        assert without_scores(everything(index)) == without_scores(everything(other))
+        fresh = segments(folder, table)
+        assert everything(fresh) == everything(index), "to the bit, whoever has merged or loaded it"
+
+
+def test_a_merge_leaves_one_object_and_no_row_but_its_pointer(
+    make: Make, table: SqliteTable, objects: FileObjects
+) -> None:
+    index = make(merged_from=3, looked_at=EVERY_SIGN)
+    for n in range(9):
+        index.upsert(ADA, [passage(f"m{n}", "kayak")])
+    assert [row["type"] for row in rows(table)] == ["passage_base"]
+    bases = {name.rpartition("/")[2] for name in objects.list(KEYS.segments_prefix)}
+    assert len(bases) == 2, "and the one before, which somebody may be loading"
+    assert len(found(make())) == 9
+
+
+def test_a_base_of_several_pieces_is_whole(make: Make, objects: FileObjects, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "PIECE_BYTES", 500)
+    index = make(merged_from=1, looked_at=EVERY_SIGN)
+    index.upsert(ADA, [passage(f"m{n}", "kayak", vector=VECTORS[1]) for n in range(5)])
+    assert len(objects.list(KEYS.segments_prefix)) > 3
+    assert len(found(make())) == 5 == len(make().search_vector(ADA, vector(1, 0, 0, 0), ANY, 9))
+
+
+def test_a_write_larger_than_a_row_is_several(make: Make, table: SqliteTable) -> None:
+    index = make(looked_at="", merged_from=1_000)
+    index.upsert(ADA, [passage(f"m{n}", f"kayak {randbytes(40_000).hex()}") for n in range(4)])
+    assert len(rows(table)) > 2 and all(len(row["packed"]) < 400_000 for row in rows(table))
+    assert found(make()) == ["m0", "m1", "m2", "m3"]
+
+
+def test_vectors_of_another_model_are_not_compared(make: Make) -> None:
+    """The stage's row says whose they are; a process that was made for another model goes by it."""
+    index = make()
+    index.upsert(ADA, [passage("a", "kayak", vector=VECTORS[1])])
+    assert make().model() == MODEL and index.is_made()
+    index.take_over(IndexModel("newer", 4))
+    other = make()
+    assert other.model() == IndexModel("newer", 4)
+    assert other.search_vector(ADA, vector(1, 0, 0, 0), ANY, 9) == [] and found(other) == ["a"]
+    other.upsert(ADA, [passage("a", "kayak", vector=VECTORS[1])])
+    assert [one.item_id for one in make().search_vector(ADA, vector(1, 0, 0, 0), ANY, 9)] == ["a"]
+
+
+@pytest.mark.parametrize("left", [b"", b"NVSEG001 and nothing else", None])
+def test_a_base_that_cannot_be_read_fails_the_search_and_is_erased(
+    make: Make, table: SqliteTable, objects: FileObjects, left: bytes | None
+) -> None:
+    make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage("a", "kayak"), passage("b", "kayak")])
+    [name] = objects.list(KEYS.segments_prefix)
+    objects.delete(name)
+    if left is not None:
+        objects.put(name, left, content_type="application/octet-stream")
+    with pytest.raises(StoreUnavailable, match="segments"):
+        found(make())
+    assert make().erase(ADA) == 2
+    assert rows(table) == [] and objects.list(KEYS.segments_prefix) == [] and found(make()) == []
+
+
+def test_a_delta_that_cannot_be_read_fails_the_search(make: Make, table: SqliteTable) -> None:
+    make().upsert(ADA, [passage("a", "kayak")])
+    [row] = rows(table)
+    table.write([Put(row | {"packed": b"\x05\0\0\0 nothing"})])
+    with pytest.raises(StoreUnavailable, match="no delta"):
+        found(make())
+
+
+def test_health_hears_of_a_user_who_is_too_large(make: Make, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "LARGE", 2)
+    from neve.caching import Caches
+
+    caches = Caches(SystemClock().now)
+    index = make(merged_from=1, looked_at=EVERY_SIGN, caches=caches)
+    index.upsert(ADA, [passage(f"m{n}", "kayak") for n in range(3)])
+    [trouble] = caches.troubles.active()
+    assert trouble.what == "search_large" and "search domain" in trouble.reason
