@@ -13,6 +13,7 @@ from boto3 import Session
 
 from infra.operate.console import NotBuilt, put_console
 from infra.operate.stages import NoAccount, NoSuchStage, settings_of
+from local.reindex.in_place import reindex_segments
 from local.reindex.search_domain import reindex_stage
 from local.template import ROOT
 from neve.adapters.embedders import cross_encoder, multi_e5
@@ -177,6 +178,9 @@ def _erase_user(ports: Ports, given: argparse.Namespace) -> None:
 
 def _reindex(ports: Ports, given: argparse.Namespace) -> None:
     """Broken off, it is started again: no text is embedded twice."""
+    if given.settings.search == "segments":
+        reindex_segments(ports)
+        return
     endpoint = needed(given.settings.search_endpoint, "search_endpoint")
     reindex_stage(ports, endpoint, drop_old=given.drop_old)
 

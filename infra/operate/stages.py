@@ -11,7 +11,12 @@ from neve.config import Settings
 if TYPE_CHECKING:
     from boto3 import Session
 
-PARAMETER_FIELDS = {"table-name": "table", "bucket-name": "bucket", "search-endpoint": "search_endpoint"}
+PARAMETER_FIELDS = {
+    "table-name": "table",
+    "bucket-name": "bucket",
+    "search": "search",
+    "search-endpoint": "search_endpoint",
+}
 """Parameters below ``/neve/<stage>/`` (infra/data.yaml), and the settings that they are."""
 
 

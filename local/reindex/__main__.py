@@ -18,11 +18,11 @@ from local.engine.search.search_index import SqliteSearchIndex
 from local.recovery.progress import Progress, in_words
 from local.recovery.rebuild import refill
 from local.recovery.search_swap import file_beside, put_in_place
+from local.reindex.in_place import reindex_segments
 from local.reindex.search_domain import reindex_stage
 from local.stack.jars import CannotFetch
 from local.stack.servers import DidNotStart
 from local.template import read_template
-from neve.adapters.segments.index import SegmentsIndex
 from neve.observability import log_to_stderr
 from neve.ports.errors import EmbeddingRetryable, EmbeddingUnavailable, StoreUnavailable
 from neve.usecases.work.indexing.index_events import EmbedAgain
@@ -96,15 +96,8 @@ def _embedded(folder: DataFolder, embedder: str) -> None:
 
 
 def _segments(folder: DataFolder, embedder: str) -> None:
-    """In place: what is there is found by words until its vectors are written."""
     with closing(EmbeddedPorts(folder.path, read_template(), "", Choices(embedder, search="segments"))) as ports:
-        index, model = ports.search, ports.embedder.model
-        if not isinstance(index, SegmentsIndex):
-            raise TypeError("these engines keep no segments")
-        print(f"Filling the segments for {model.tag} …", flush=True)
-        index.take_over(model)
-        done = reindex(ports, index, _nothing, _nothing, Progress(), ports.multi)
-    print(f"The segments are for {model.tag} now: {in_words(done)}.")
+        reindex_segments(ports, settle_s=0)
 
 
 def _full(folder: DataFolder, embedder: str) -> None:

@@ -1,0 +1,34 @@
+"""Segments for another embedder's vectors, in place: what is there is found by words until its vectors are written."""
+
+from __future__ import annotations
+
+from local.recovery.progress import Progress, in_words
+from neve.adapters.segments.index import MODEL_TTL_MS, SegmentsIndex
+from neve.ports.engines import Ports
+from neve.usecases.work.indexing.reindex import reindex
+
+SETTLE_S = MODEL_TTL_MS / 1_000
+"""From then on every process goes by what the stage's row says of the model."""
+
+
+def reindex_segments(ports: Ports, *, settle_s: float = SETTLE_S) -> None:
+    """Say what is done. ``settle_s``: 0 where nothing else works on the stage. Raises what ``reindex`` raises, and
+    TypeError where the engine is another one."""
+    index, model = ports.search, ports.embedder.model
+    if not isinstance(index, SegmentsIndex):
+        raise TypeError("these engines keep no segments")
+    print(f"Filling the segments for {model.tag} …", flush=True)
+    index.take_over(model)
+
+    def settle() -> None:
+        if settle_s:
+            print(f"Waiting {settle_s:.0f} s until every process has seen it …", flush=True)
+            ports.clock.sleep(settle_s)
+
+    settle()
+    done = reindex(ports, index, _nothing, settle, Progress(), ports.multi)
+    print(f"The segments are for {model.tag} now: {in_words(done)}.")
+
+
+def _nothing() -> None:
+    """The index in use is the one that is filled."""
