@@ -53,7 +53,10 @@ def _measure(turns: int) -> None:
 
 
 def _plain(played: Played) -> dict[str, Any]:
-    return {name: dict(value) if isinstance(value, Counter) else value for name, value in vars(played).items()}
+    return {
+        name: dict(value) if isinstance(value, Counter) else sorted(value) if isinstance(value, set) else value
+        for name, value in vars(played).items()
+    }
 
 
 if __name__ == "__main__":

@@ -26,23 +26,12 @@ class _Turns(Stage):
 
     def play_turns(self, session: str, turns: int, *, calls: int) -> Played:
         statements, asked = iter(memory_texts(turns + 1, seed=12)), iter(questions(turns + 1, seed=13))
-        self._send("POST", "/sessions", {"session_id": session, "budget_ms": 20_000}, 200)
-        self._said(session, [{"role": "user", "content": next(asked)}], calls=calls)
+        self._session(session)
+        self.say(session, "", next(asked), calls=calls)
         self._forget()
         for _ in range(turns):
-            answer = {"role": "assistant", "content": next(statements)}
-            self._said(session, [answer, {"role": "user", "content": next(asked)}], calls=calls)
+            self.say(session, next(statements), next(asked), calls=calls)
         return self._result(turns)
-
-    def _said(self, session: str, messages: list[dict[str, str]], *, calls: int) -> None:
-        if calls == 1:
-            self._send("POST", f"/sessions/{session}/turn", {"messages": messages, "compile": {}}, 200)
-        else:
-            for part in [messages] if calls == 2 else [[message] for message in messages]:
-                self._send("POST", f"/sessions/{session}/messages", {"messages": part}, 201)
-                self._drain()
-            self._send("POST", "/context", {"session_id": session}, 200)
-        self._drain()
 
 
 def _played(turns: int, *, calls: int) -> Played:

@@ -1,21 +1,23 @@
 """Turns of one user and what follows them, played through the gateway and all workers in this process, so that every
 unit that a call causes is on its bill, whichever function causes it.
 
-The dearest way to play them: nobody else is there, so no two messages or changes share a batch; the two events of a
-turn come in two calls; what each of them asks of the workers is done before the next."""
+As the SDKs do it: the answer of the last turn and the next message are appended, and the prompt compiled, in one call.
+The dearest way to play that: nobody else is there, so no two turns share a batch of messages or changes; what each of
+them asks of the workers is done before the next."""
 
 from __future__ import annotations
 
 import io
+import json
 import os
 import sys
 import time
-import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -46,7 +48,7 @@ UNTIL_ERASED = timedelta(minutes=30)
 @dataclass
 class Played:
     """What happened ``times`` times: ``units``, ``calls``, ``billed_ms`` and ``logged`` (bytes) by function, of all of
-    them together."""
+    them together. ``metrics``: those that were emitted, as ``function name``."""
 
     times: int
     units: dict[str, dict[str, float]] = field(default_factory=dict)
@@ -54,6 +56,7 @@ class Played:
     billed_ms: Counter[str] = field(default_factory=Counter)
     logged: Counter[str] = field(default_factory=Counter)
     http: Counter[str] = field(default_factory=Counter)
+    metrics: set[str] = field(default_factory=set)
     stored: int = 0
 
     def add(self, more: Played) -> None:
@@ -63,6 +66,7 @@ class Played:
         self.calls.update(more.calls)
         self.billed_ms.update(more.billed_ms)
         self.logged.update(more.logged)
+        self.metrics |= more.metrics
         self.stored += more.stored
 
 
@@ -99,7 +103,7 @@ class Stage:
         self._log = io.StringIO()
         self._seen = Played(0)
         self._sessions: list[str] = []
-        self._client = InProcess(Gateway(template, self._invoke), key)
+        self._client = InProcess(Gateway(template, self._invoke, now=_hour_after_hour()), key)
         self._streams = [
             StreamWorker(source, engines.changes, self._invoke, _no_failure) for source in template.stream_sources
         ]
@@ -116,7 +120,7 @@ class Stage:
             self._send("POST", "/memories", {"text": text}, 201)
         self._drain()
         self._session("warm")
-        self._turn("warm", "Which of them lives in Lisbon?", "Good morning.", "How can I help?")
+        self.say("warm", "", "Good morning. Which of them lives in Lisbon?")
 
     def play(self, turns: int) -> Played:
         statements, asked = iter(memory_texts(3 * turns, seed=12)), iter(questions(turns, seed=13))
@@ -125,14 +129,17 @@ class Stage:
             if turn % TURNS_A_SESSION == 0:
                 session = f"s{turn // TURNS_A_SESSION}"
                 self._sessions.append(session)
-                etag = self._session(session)
-            self._turn(session, next(asked), next(statements), f"{next(statements)} {next(statements)}", etag)
+                self._session(session)
+                answer = ""
+            self.say(session, answer, f"{next(statements)} {next(asked)}")
+            answer = f"{next(statements)} {next(statements)}"
         return self._result(turns)
 
     def end(self) -> Played:
-        """Each session compacted and filed."""
+        """Each session compacted and filed, its last answer appended before."""
         self._forget()
         for session in self._sessions:
+            self.append(session, [_answer("That is all for today.")])
             self._send("POST", f"/sessions/{session}/end", {}, 202)
             self._drain()
         return self._result(len(self._sessions))
@@ -173,26 +180,27 @@ class Stage:
         [schedule] = [it for it in self._template.schedules if it.function == function]
         self._invoke(function, schedule_event(schedule, self._ports.clock.now()))
 
-    def _session(self, session: str) -> str:
+    def _session(self, session: str) -> None:
         self._send("POST", "/sessions", {"session_id": session, "budget_ms": 20_000}, 200)
-        return self._send("GET", "/pack", None, 200, session_id=session, format="text").headers["etag"]
 
-    def _turn(self, session: str, asked: str, user: str, assistant: str, etag: str | None = None) -> None:
-        self._append(session, "user_message", user)
-        if etag is not None:
-            self._send("GET", "/pack", None, 304, etag, session_id=session, format="text")
-        self._send("POST", "/recall", {"query": asked, "session_id": session, "mode": "prompt"}, 200)
-        self._drain()
-        self._append(session, "assistant_response", assistant)
-
-    def _append(self, session: str, kind: str, text: str) -> None:
-        event = {"event_type": kind, "content": text, "client_id": str(uuid.uuid4())}
-        self._send("POST", f"/sessions/{session}/events", {"events": [event]}, 201)
+    def say(self, session: str, answer: str, message: str, *, calls: int = 1) -> None:
+        """Play a turn: the answer of the last one, the next message, and the prompt, in so many ``calls``."""
+        messages = [*([_answer(answer)] if answer else []), {"role": "user", "content": message}]
+        if calls == 1:
+            self._send("POST", f"/sessions/{session}/turn", {"messages": messages, "compile": {}}, 200)
+            self._drain()
+            return
+        for part in [messages] if calls == 2 else [[one] for one in messages]:
+            self.append(session, part)
+        self._send("POST", "/context", {"session_id": session}, 200)
         self._drain()
 
-    def _send(self, method: str, path: str, body: Any, status: int, etag: str | None = None, **query: str) -> Reply:
-        headers = {"If-None-Match": etag} if etag else {}
-        reply = self._client.call(method, f"/v1/users/{USER}{path}", body, query=query, headers=headers)
+    def append(self, session: str, messages: list[dict[str, str]]) -> None:
+        self._send("POST", f"/sessions/{session}/messages", {"messages": messages}, 201)
+        self._drain()
+
+    def _send(self, method: str, path: str, body: Any, status: int) -> Reply:
+        reply = self._client.call(method, f"/v1/users/{USER}{path}", body)
         if reply.status != status:
             raise RuntimeError(f"{method} {path}: {reply.status} {reply.body!r}")
         self._seen.http[f"{method} {path.strip('/').partition('/')[0] or 'user'}"] += 1
@@ -227,7 +235,9 @@ class Stage:
                 yield
         finally:
             handler.stream = before  # type: ignore[attr-defined]
-            self._seen.logged[name] += len(written.getvalue().encode())
+            lines = written.getvalue()
+            self._seen.logged[name] += len(lines.encode())
+            self._seen.metrics |= {f"{name} {metric}" for line in lines.splitlines() for metric in metrics_of(line)}
 
     def _got(self, spec: Any, batch: Any) -> None:  # noqa: ARG002
         """Lambda asks for a batch and deletes it: two requests for up to ten messages."""
@@ -242,6 +252,23 @@ class Stage:
         self._seen.times, self._seen.stored = times, self._ports.bill.stored
         self._seen.units = {name: dict(units) for name, units in self._ports.bill.units.items()}
         return self._seen
+
+
+def _hour_after_hour() -> Callable[[], datetime]:
+    """Make the clock of a gateway that has forgotten what the authorizer said by the time of the next call."""
+    hours = count()
+    return lambda: datetime.now(UTC) + timedelta(hours=next(hours))
+
+
+def _answer(text: str) -> dict[str, str]:
+    return {"role": "assistant", "content": text}
+
+
+def metrics_of(line: str) -> list[str]:
+    """The metrics that a line of a log holds, as CloudWatch reads it: those of a line in the embedded format."""
+    if '"_aws"' not in line:
+        return []
+    return [one["Name"] for part in json.loads(line)["_aws"]["CloudWatchMetrics"] for one in part["Metrics"]]
 
 
 def whole_ms(ms: float) -> int:

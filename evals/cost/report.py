@@ -41,6 +41,8 @@ def render(result: dict[str, Any]) -> str:
         _rare({name: sums.of_thousand(result[name]) for name in RARE}),
         "**A month without a single call**",
         _months(result["schedules"]),
+        "**A month with calls, beside each call**",
+        _lines(sums.of_traffic(result), "a month"),
         f"**1,000 turns with the {ends:.0f} ends of their sessions and their part of the month**, beside AgentCore"
         " Memory",
         _spread(result, ends / THOUSAND),
@@ -92,12 +94,12 @@ def _storage(turn: Unit) -> float:
 
 
 def _months(schedules: dict[str, Unit]) -> str:
-    stages = list(sums.search_sizes())
-    found = {stage: sums.of_a_month(stage, schedules) for stage in stages}
+    found = {f"{sums.UNOBSERVED}, no domain": sums.of_a_month(sums.UNOBSERVED, schedules, domain=False)}
+    found |= {stage: sums.of_a_month(stage, schedules) for stage in sums.search_sizes()}
     names = list(dict.fromkeys(line.what for lines in found.values() for line in lines))
-    body = [[name, *(_usd(found[stage], name) for stage in stages)] for name in names]
-    together = ["**together**", *(f"**{sums.total(found[stage]):.2f}**" for stage in stages)]
-    return _table(["USD a month", *stages], [*body, together])
+    body = [[name, *(_usd(lines, name) for lines in found.values())] for name in names]
+    together = ["**together**", *(f"**{sums.total(lines):.2f}**" for lines in found.values())]
+    return _table(["USD a month", *found], [*body, together])
 
 
 def _usd(lines: list[Line], name: str, digits: int = 2) -> str:
@@ -110,7 +112,7 @@ def _spread(result: dict[str, Any], ends: float) -> str:
     variable = turns + ends * sums.total(sums.of_thousand(result["end"]))
     body = [["the turns alone", f"{turns:.3f}", f"{theirs:.3f}"], ["with the ends of sessions", f"{variable:.3f}", ""]]
     for stage in ("staging", "prod"):
-        month = sums.total(sums.of_a_month(stage, result["schedules"]))
+        month = sums.total(sums.of_a_month(stage, result["schedules"])) + sums.total(sums.of_traffic(result))
         body += [
             [f"{stage}, {volume:,} turns a month", f"{variable + month / volume * THOUSAND:.3f}", f"{theirs:.3f}"]
             for volume in VOLUMES

@@ -17,12 +17,13 @@ from neve.domain.tenants.policy import PiiClass
 Unit = Mapping[str, Any]
 
 THOUSAND = 1000
-PLATFORM_LINES = 450
-"""Bytes that Lambda logs of an invocation by itself (START, END, REPORT), and the overhead of each line: assumed."""
+PLATFORM_LINES = 60
+"""Bytes that are taken in of an invocation beside its own lines: the overhead of each event, 26 (*limit*, CloudWatch),
+and what goes wrong now and then: assumed. START, END and REPORT are left out (template.yaml, SystemLogLevel)."""
+UNOBSERVED = "dev"
+"""The stage without alarms and dashboard (template.yaml, condition Observed)."""
 ACCESS_LINE = 450
 """Bytes of a line of the access log: the format of template.yaml with values filled in."""
-TRACED = 0.05
-"""X-Ray's default sampling beyond the first trace of each second."""
 GB = 10**9
 VOLUMES = (100_000, 1_000_000, 10_000_000)
 """Turns a month over which the fixed price is spread."""
@@ -66,7 +67,7 @@ def of_thousand(measured: Unit) -> list[Line]:
         Line("objects written", units_of(measured, "object write") * scale, "object write"),
         Line("objects read", units_of(measured, "object read") * scale, "object read"),
         Line("logs, GB", logged, "log"),
-        Line("traces", calls * TRACED, "trace"),
+        Line("traces", calls * traced(), "trace"),
     ]
     return lines
 
@@ -80,14 +81,14 @@ def units_of(measured: Unit, unit: str) -> float:
     return float(sum(units.get(unit, 0) for units in measured["units"].values()))
 
 
-def of_a_month(stage: str, schedules: Mapping[str, Unit]) -> list[Line]:
-    """What is paid without a single call. ``schedules``: one run of each, by its function."""
+def of_a_month(stage: str, schedules: Mapping[str, Unit], *, domain: bool = True) -> list[Line]:
+    """What is paid without a single call. ``schedules``: one run of each, by its function. ``domain`` False: of a stage
+    without a search domain."""
     search = search_sizes()[stage]
-    data, masters = int(search["Instances"]), int(search["Masters"])
-    runs = runs_a_month()
+    data, masters = (int(search["Instances"]), int(search["Masters"])) if domain else (0, 0)
+    runs, observed = runs_a_month(), stage != UNOBSERVED
     fifo = [_template().queues[source.queue].fifo for source in _template().queue_sources]
-    # A metric that nobody emits costs nothing, and no client of ours sends HEAD: docs/rules/http.md#head has its price.
-    routes = sum(route.method != "HEAD" for route in _template().routes)
+    emitted = {metric for played in schedules.values() for metric in played["metrics"]}
     return [
         Line("search: data nodes", data * HOURS, search["InstanceType"]),
         Line("search: masters", masters * HOURS, "m7g.medium.search"),
@@ -101,12 +102,22 @@ def of_a_month(stage: str, schedules: Mapping[str, Unit]) -> list[Line]:
         ),
         Line("idle polls, FIFO queues", sum(fifo) * polls(), "fifo request"),
         Line("idle polls, standard queues", (len(fifo) - sum(fifo)) * polls(), "standard request"),
-        Line("metrics: routes, at most", METRICS_A_ROUTE * routes, "metric"),
-        Line("metrics: our own, at most", len(own_metrics()), "metric"),
-        Line("metrics of alarms", alarm_metrics(), "alarm"),
-        Line("dashboard", 1, "dashboard"),
+        Line("metrics of schedules", len(emitted), "metric"),
+        Line("metrics of alarms", alarm_metrics(observed=observed, domain=domain), "alarm"),
+        Line("dashboard", int(observed), "dashboard"),
         Line("key", 1, "key"),
         Line("secret", 1, "secret"),
+    ]
+
+
+def of_traffic(result: Mapping[str, Any]) -> list[Line]:
+    """What a month with calls costs beside each of them: metrics that are emitted in every hour, those of the routes
+    that have some, as if all of them were called."""
+    idle = {metric for played in result["schedules"].values() for metric in played["metrics"]}
+    own = {metric for played in (result["turn"], result["end"]) for metric in played["metrics"]} - idle
+    return [
+        Line("metrics of routes", METRICS_A_ROUTE * measured_routes(), "metric"),
+        Line("metrics of our own", len(own), "metric"),
     ]
 
 
@@ -146,16 +157,37 @@ def search_sizes() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def _alarms() -> Iterator[Any]:
-    for resource in _written("observability.yaml")["Resources"].values():
-        if resource["Type"] == "AWS::CloudWatch::Alarm":
-            yield resource["Properties"]
+def _of_type(resources: Mapping[str, Any], kind: str) -> Iterator[Any]:
+    return (one["Properties"] for one in resources.values() if one["Type"] == kind)
 
 
-def alarm_metrics() -> int:
-    """Of infra/observability.yaml and of template.yaml."""
-    of_service = re.findall(r"MetricName: \w+", (ROOT / "template.yaml").read_text(encoding="utf-8"))
-    return sum(max(1, sum("MetricStat" in one for one in it.get("Metrics", ()))) for it in _alarms()) + len(of_service)
+@cache
+def _service() -> Mapping[str, Any]:
+    found: Mapping[str, Any] = read_yaml(ROOT / "template.yaml")["Resources"]
+    return found
+
+
+def alarm_metrics(*, observed: bool, domain: bool) -> int:
+    """Of template.yaml and, where the stage is ``observed``, of infra/observability.yaml."""
+    found = list(_of_type(_service(), "AWS::CloudWatch::Alarm"))
+    if observed:
+        found += _of_type(_written("observability.yaml")["Resources"], "AWS::CloudWatch::Alarm")
+    watched = [one for one in found if domain or one.get("Namespace") != "AWS/ES"]
+    return sum(max(1, sum("MetricStat" in one for one in alarm.get("Metrics", ()))) for alarm in watched)
+
+
+def measured_routes() -> int:
+    """How many routes have metrics of their own."""
+    return sum(one["MetricsEnabled"] is True for one in _service()["Api"]["Properties"]["MethodSettings"])
+
+
+def traced() -> float:
+    """The part of the requests that X-Ray records, at any traffic: the rule has no reservoir."""
+    [rule] = _of_type(_service(), "AWS::XRay::SamplingRule")
+    taken = rule["SamplingRule"]
+    if taken["ReservoirSize"]:
+        raise ValueError("with a reservoir the part depends on the traffic")
+    return float(taken["FixedRate"])
 
 
 def own_metrics() -> set[tuple[str, str]]:

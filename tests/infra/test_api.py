@@ -6,7 +6,7 @@ import json
 import re
 
 from local.template import ROOT
-from tests.infra.templates import SERVICE, Properties, expanded, of_type, written
+from tests.infra.templates import OBSERVABILITY, SERVICE, Properties, expanded, of_type, written
 
 METHODS = ("get", "put", "post", "patch", "delete")
 OPENAPI = json.loads((ROOT / "docs" / "openapi.json").read_bytes())
@@ -77,11 +77,32 @@ def test_access_logs_hold_the_route_and_neither_path_nor_headers() -> None:
     assert group["RetentionInDays"]
 
 
-def test_execution_logs_are_off_and_every_method_is_throttled_and_measured() -> None:
+def test_only_routes_that_an_alarm_watches_have_metrics_of_their_own() -> None:
+    """Five of each that is called are paid for."""
+    watched = {
+        (named["Method"], named["Resource"])
+        for _, alarm in of_type(written(OBSERVABILITY)["Resources"], "AWS::CloudWatch::Alarm")
+        if "Resource" in (named := {one["Name"]: one["Value"] for one in alarm.get("Dimensions", ())})
+    }
+    measured = {
+        (one["HttpMethod"], one["ResourcePath"].replace("~1", "/")[1:] or "/")
+        for one in deployed_stage()["MethodSettings"]
+        if one["MetricsEnabled"]
+    }
+    assert len(watched) == 6 and measured == watched
+
+
+def test_one_request_in_twenty_is_traced() -> None:
+    [(_, rule)] = of_type(expanded(), "AWS::XRay::SamplingRule")
+    taken = rule["SamplingRule"]
+    assert (taken["FixedRate"], taken["ReservoirSize"]) == (0.05, 0)
+    assert taken["ServiceName"] == {"Fn::Sub": "${AWS::StackName}/${Stage}"}
+
+
+def test_execution_logs_are_off_and_every_method_is_throttled() -> None:
     for setting in deployed_stage()["MethodSettings"]:
         assert setting["LoggingLevel"] == "OFF"
         assert not setting.get("DataTraceEnabled")
-        assert setting["MetricsEnabled"] is True
         assert setting["ThrottlingRateLimit"] and setting["ThrottlingBurstLimit"]
     assert deployed_stage()["MethodSettings"][0]["ResourcePath"] == "/*"
     assert deployed_stage()["TracingEnabled"] is True

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from infra.packaging.layers import LAYERS
-from local.template import ROOT
+from local.template import ROOT, read_template
 from neve.adapters.aws.clients import PATIENCE
 from neve.config import Settings, variable
 from neve.usecases.work.observe.dry_run import TIME_S
@@ -26,6 +26,7 @@ NAMES = sorted(function_names().values())
 CHECKED = ("Records", "Index", "Embed", "Recall")
 HOOK_VARIABLES = {f"{name.upper()}_VERSION" for name in CHECKED}
 GOES_BACK = {"DEPLOYMENT_FAILURE", "DEPLOYMENT_STOP_ON_ALARM", "DEPLOYMENT_STOP_ON_REQUEST"}
+SCHEDULES = read_template().schedules
 RUNTIME_VARIABLES = {"POWERTOOLS_SERVICE_NAME", "POWERTOOLS_LOG_LEVEL"}
 
 
@@ -34,11 +35,23 @@ def test_every_folder_is_a_function() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_function_runs_traced_on_arm64(name: str) -> None:
-    _, properties = functions()[name]
+def test_a_function_runs_on_arm64_and_begins_no_trace_by_itself(name: str) -> None:
+    """Lambda would record the first run of every second of those that poll or have a schedule."""
+    logical_id, properties = functions()[name]
+    polling = {one["FunctionName"]["Ref"] for _, one in of_type(expanded(), "AWS::Lambda::EventSourceMapping")}
+    of_a_request = f"{logical_id}Aliaslive" not in polling and name not in {HOOK, *(it.function for it in SCHEDULES)}
     assert (properties["Runtime"], properties["Architectures"]) == ("python3.13", ["arm64"])
-    assert properties["TracingConfig"] == {"Mode": "Active"}
+    assert properties["TracingConfig"] == {"Mode": "Active" if of_a_request else "PassThrough"}
     assert properties["Timeout"] <= LONG.get(name, 60)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_lambda_logs_what_is_wrong_and_keeps_no_line_of_the_service(name: str) -> None:
+    """The lines are JSON with a level: what Lambda were to leave out would be gone, an alarm's metric with it."""
+    logging = functions()[name][1]["LoggingConfig"]
+    assert (logging["LogFormat"], logging["SystemLogLevel"]) == ("JSON", "WARN")
+    assert logging["ApplicationLogLevel"] == {"Fn::If": ["Debug", "DEBUG", "INFO"]}
+    assert written(SERVICE)["Conditions"]["Debug"] == {"Fn::Equals": [{"Ref": "LogLevel"}, "DEBUG"]}
 
 
 def test_functions_of_the_api_answer_before_the_gateway_gives_up() -> None:

@@ -24,6 +24,8 @@ logger = Logger(service="neve", utc=True, log_record_order=["level", "message", 
 """``POWERTOOLS_LOG_LEVEL`` sets the level. Fields are passed with each line, because one process may serve many
 calls."""
 
+logging.getLogger().setLevel(logging.WARNING)  # of packages: where Lambda writes JSON it would have them from INFO on
+
 
 def log_to_stderr() -> None:
     """Log to stderr from now on. Lambda takes both streams alike; in a process that a person started, stdout is for

@@ -15,7 +15,9 @@ from evals.cost.report import BEGIN, DOCUMENT, END, render
 from local.engine.file_objects import FileObjects
 from local.engine.sqlite_table import SqliteTable
 from local.template import ROOT, read_template
+from neve.adapters.models.anthropic_model import DEFAULT_MODEL
 from neve.domain.records.sessions import EventType
+from neve.domain.tenants.prices import LIST_PRICES
 from neve.ports.table import Check, Delete, Expect, Index, Item, Key, Put, Version, WriteOp
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.tell.sessions.append_events import NewEvent, append_events
@@ -144,6 +146,14 @@ def test_every_function_is_priced_or_said_not_to_be() -> None:
     assert RESULT["end"]["calls"]["librarian"] == RESULT["end"]["times"]
 
 
+def test_a_stage_that_nobody_depends_on_costs_ten_dollars_without_a_search_domain() -> None:
+    lines = sums.of_a_month("dev", RESULT["schedules"], domain=False)
+    assert sums.total(lines) <= 10
+    assert not {"dashboard", "search: data nodes"} & {line.what for line in lines if line.units}
+    prod = {line.what: line.units for line in sums.of_a_month("prod", RESULT["schedules"])}
+    assert prod["dashboard"] == 1 and prod["metrics of alarms"] > 100
+
+
 def test_schedules_and_polls_are_those_of_the_template() -> None:
     assert sums.runs_a_month() == {"sweep": 6 * HOURS, "reflect_planner": HOURS}
     lines = {line.what: line.units for line in sums.of_a_month("dev", RESULT["schedules"])}
@@ -151,27 +161,28 @@ def test_schedules_and_polls_are_those_of_the_template() -> None:
     assert lines["idle polls, standard queues"] == 5 * sums.polls()
 
 
-def test_a_model_token_has_one_price_in_alarm_and_document() -> None:
-    """Millionths of a dollar: what the alarm adds up, and what the document says a thousand turns cost."""
-    [(read, written)] = re.findall(
-        r"At (\d+) and (\d+) USD a million tokens", (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
-    )
+def test_a_model_token_has_one_price_in_table_alarm_and_document() -> None:
+    """That of the default model, in millionths of a dollar a token."""
+    price = LIST_PRICES[DEFAULT_MODEL]
     template = (ROOT / "infra" / "observability.yaml").read_text(encoding="utf-8")
-    assert f'Expression: "FILL(read, 0) + {written} * FILL(written, 0)"' in template
-    assert f"{read} and {written} millionths of a dollar a token read and written" in template.replace("\n    # ", " ")
-    assert read == "1", "what FILL(read, 0) counts by"
-    turns = 1000 * (120 * int(read) + 30 * int(written)) / 1e6
-    assert f"about {turns:.2f} USD a thousand turns" in (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+    assert f'Expression: "{price.input:g} * FILL(read, 0) + {price.output:g} * FILL(written, 0)"' in template
+    document = (ROOT / "docs" / "cost.md").read_text(encoding="utf-8")
+    said = f"`{DEFAULT_MODEL}`, {price.input:g} and {price.output:g} USD a million tokens (list price of {price.as_of})"
+    assert said in " ".join(document.split())
 
 
 def test_every_metric_is_paid_for_once_for_each_function_that_writes_it() -> None:
-    """Not only those that an alarm or the dashboard reads."""
+    """Not only those that an alarm or the dashboard reads; and only while somebody emits them."""
     paid = sums.own_metrics()
+    for name in (*RESULT["schedules"].values(), *(RESULT[name] for name in PLAYED)):
+        assert {tuple(reversed(one.split())) for one in name["metrics"]} <= paid
+    idle = {line.what: line.units for line in sums.of_a_month("prod", RESULT["schedules"])}
+    assert idle["metrics of schedules"] == len({one for it in RESULT["schedules"].values() for one in it["metrics"]})
+    busy = {line.what: line.units for line in sums.of_traffic(RESULT)}
+    assert 0 < busy["metrics of our own"] < len(paid) and busy["metrics of routes"] % sums.METRICS_A_ROUTE == 0
     names = {name for name, _ in paid}
     assert {re.sub(r"^(Pii\w+?ed)[A-Z]\w*", r"\1<Class>", name) for name in names} == set(documented())
     watched = (ROOT / "infra" / "observability.yaml").read_text(encoding="utf-8")
     read = re.findall(r'\["Neve","(\w+)","Stage","\$\{Stage\}","Function","(\w+)"\]', watched)
     assert len(read) > 5 and set(read) < paid
     assert {("PassesFailed", "extract"), ("PassesFailed", "compact"), ("PiiBlockedCardNumber", "records")} <= paid
-    lines = {line.what: line.units for line in sums.of_a_month("dev", RESULT["schedules"])}
-    assert lines["metrics: our own, at most"] == len(paid)
