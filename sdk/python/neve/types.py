@@ -3264,6 +3264,10 @@ class UsageOut(TypedDict):
     """Texts whose vector was there already."""
     model_calls: int
     model_input_tokens: int
+    model_cache_read_tokens: int
+    """Of the input: read from the provider's cache, at its price."""
+    model_cache_write_tokens: int
+    """Of the input: written to the provider's cache."""
     model_output_tokens: int
 
 

@@ -3114,8 +3114,8 @@ export interface components {
         /** @enum {string} */
         Observation: "queued" | "waiting" | "none";
         /**
-         * @description When the observer reads what was said. Whatever is asked for by hand, a session's end, a compaction and another
-         *     session of the user do not wait for it.
+         * @description Says when the observer reads what was said. A call of observe, a session's end, a compaction and another session
+         *     of the user do not wait for it.
          */
         ObserveAfter: {
             /** @description Seconds without an event behind which fewer are read, too; the sweep looks every ten minutes. By default 600. */
@@ -4630,6 +4630,10 @@ export interface components {
         UsageOut: {
             /** @description Texts that were sent to the embedder. */
             embedded_texts: number;
+            /** @description Of the input: read from the provider's cache, at its price. */
+            model_cache_read_tokens: number;
+            /** @description Of the input: written to the provider's cache. */
+            model_cache_write_tokens: number;
             model_calls: number;
             model_input_tokens: number;
             model_output_tokens: number;

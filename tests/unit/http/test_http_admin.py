@@ -157,7 +157,11 @@ def test_stats_of_nobody(api: Api) -> None:
         "memories": {"total": 0, "kind": {}, "tier": {"semantic": 0, "episodic": 0}, "status": {}},
         "embeddings": {"pending": 0, "ready": 0, "failed": 0, "skipped": 0, "vectors": 0},
         "usage": dict.fromkeys(
-            ("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens", "model_output_tokens"), 0
+            (
+                *("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens"),
+                *("model_cache_read_tokens", "model_cache_write_tokens", "model_output_tokens"),
+            ),
+            0,
         ),
         "prompt_cache": {
             "reports": 0,

@@ -174,6 +174,15 @@ def test_system_prompt_is_a_cache_point(server: MessagesServer) -> None:
     ]
 
 
+def test_what_the_model_would_not_cache_is_not_marked(server: MessagesServer) -> None:
+    """Haiku 4.5 caches from 4,096 tokens on: the tool and the system prompt together."""
+    server.replies = [Reply(200, message([TOOL_USE])) for _ in range(2)]
+    short = replace(request(), system="You keep a memory. " * 400)
+    model(server, model="claude-haiku-4-5-20251001").call_tool(short)
+    model(server, model="claude-haiku-4-5-20251001").call_tool(replace(short, system=short.system * 3))
+    assert ["cache_control" in sent["system"][0] for sent in server.requests] == [False, True]
+
+
 def test_low_effort_without_thinking_which_a_forced_tool_call_excludes(server: MessagesServer) -> None:
     server.replies = [Reply(200, message([TOOL_USE])), Reply(200, message([TOOL_USE]))]
     model(server).call_tool(request())

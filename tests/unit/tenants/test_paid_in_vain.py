@@ -65,7 +65,13 @@ def spent(world: World) -> Usage:
 
 
 def paid(calls: int) -> Usage:
-    return Usage(model_calls=calls, model_input_tokens=calls * 61_500, model_output_tokens=calls * 4_000)
+    return Usage(
+        model_calls=calls,
+        model_input_tokens=calls * 61_500,
+        model_cache_read_tokens=calls * 1_000,
+        model_cache_write_tokens=calls * 500,
+        model_output_tokens=calls * 4_000,
+    )
 
 
 def observed(folder: Path) -> World:
@@ -237,7 +243,13 @@ def test_a_filing_whose_document_a_person_writes_meanwhile_is_paid_twice(tmp_pat
 
 # --- what is not counted ------------------------------------------------------------------------
 
-COST = {"model_calls": 1, "model_input_tokens": 61_500, "model_output_tokens": 4_000}
+COST = {
+    "model_calls": 1,
+    "model_input_tokens": 61_500,
+    "model_cache_read_tokens": 1_000,
+    "model_cache_write_tokens": 500,
+    "model_output_tokens": 4_000,
+}
 
 
 def test_a_user_who_was_erased_meanwhile_costs_nothing_any_more(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from neve.domain.languages import ANY_LANGUAGE as ANY_LANGUAGE
+from neve.domain.tokens import estimate
 from neve.ports.search import IndexModel
 
 
@@ -80,6 +82,12 @@ class ModelRequest:
     max_tokens: int
     purpose: str
     within_s: float = field(default=math.inf, compare=False)
+
+
+def constant_tokens(request: ModelRequest) -> int:
+    """Estimate what comes first and is the same in every request of a purpose: the tool and the system prompt."""
+    schema = json.dumps(request.tool_schema)
+    return sum(map(estimate, (request.tool_name, request.tool_description, schema, request.system)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
+from neve.domain.tenants.prices import CACHEABLE_TOKENS, family
 from neve.ports.errors import (
     AnswerCutOff,
     AnswerOutOfForm,
@@ -22,7 +23,7 @@ from neve.ports.errors import (
     ModelRefused,
     ModelUnavailable,
 )
-from neve.ports.models import ModelAnswer, ModelRequest
+from neve.ports.models import ModelAnswer, ModelRequest, constant_tokens
 
 if TYPE_CHECKING:
     from anthropic import Anthropic, AnthropicBedrock, APIStatusError
@@ -130,12 +131,12 @@ class AnthropicModel(MessagesModel):
 
 def body_of(request: ModelRequest, model: str) -> dict[str, Any]:
     """Make the body of a request. The tool and the system prompt come first and are the same in every call of a
-    purpose: the cache point behind them covers both. Thinking is off because a forced tool call excludes it; reading a
-    chat needs little effort."""
+    purpose: the cache point behind them covers both, where they are long enough for the model. Thinking is off because
+    a forced tool call excludes it; reading a chat needs little effort."""
     body: dict[str, Any] = {
         "model": model,
         "max_tokens": request.max_tokens,
-        "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
+        "system": [{"type": "text", "text": request.system, **_cache_point(request, model)}],
         "messages": [{"role": "user", "content": [_block(block) for block in request.content]}],
         "tools": [
             {
@@ -150,6 +151,13 @@ def body_of(request: ModelRequest, model: str) -> dict[str, Any]:
         body["thinking"] = {"type": "disabled"}
         body["output_config"] = {"effort": "low"}
     return body
+
+
+def _cache_point(request: ModelRequest, model: str) -> dict[str, Any]:
+    """Mark what is constant, where the model's provider would cache as much. Of a model whose minimum is not known it
+    is marked: the provider passes over a mark that comes too early, and charges nothing for it."""
+    least = CACHEABLE_TOKENS.get(family(model), 0)
+    return {"cache_control": {"type": "ephemeral"}} if constant_tokens(request) >= least else {}
 
 
 def _block(block: Mapping[str, Any]) -> dict[str, Any]:

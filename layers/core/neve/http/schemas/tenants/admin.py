@@ -102,6 +102,8 @@ class UsageOut(View):
     reused_vectors: int = Field(description="Texts whose vector was there already.")
     model_calls: int
     model_input_tokens: int
+    model_cache_read_tokens: int = Field(description="Of the input: read from the provider's cache, at its price.")
+    model_cache_write_tokens: int = Field(description="Of the input: written to the provider's cache.")
     model_output_tokens: int
 
 

@@ -21,12 +21,15 @@ def usage_put(keys: UserKeys, current: Item | None, added: Mapping[str, int]) ->
 
 
 def model_usage(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
-    """Give the counters that ``calls`` of a model with these ``input, cache_read, cache_write, output`` tokens move."""
+    """Give the counters that ``calls`` of a model with these ``input, cache_read, cache_write, output`` tokens move.
+    What the provider's cache read and wrote is counted among the input, and again by itself: it has a price of its
+    own."""
+    cached = {"model_cache_read_tokens": "cache_read", "model_cache_write_tokens": "cache_write"}
     return {
         "model_calls": calls,
         "model_input_tokens": sum(usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
         "model_output_tokens": usage.get("output", 0),
-    }
+    } | {counter: usage[part] for counter, part in cached.items() if usage.get(part)}
 
 
 def answer_cost(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
@@ -35,6 +38,9 @@ def answer_cost(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
 
 
 MODEL_METRICS = {"model_input_tokens": "ModelInputTokens", "model_output_tokens": "ModelOutputTokens"}
+CACHED = {"model_cache_read_tokens": 0.1 - 1.0, "model_cache_write_tokens": 1.25 - 1.0}
+"""What a token of these counters adds to the input metric, which has it as a whole token, and which an alarm takes for
+money: the provider's cache gives it for a tenth of the price, and takes it for a quarter more."""
 
 
 def model_metrics(changes: Sequence[Change]) -> dict[str, float]:
@@ -43,8 +49,10 @@ def model_metrics(changes: Sequence[Change]) -> dict[str, float]:
     for change in changes:
         if change.new is None or change.new.get("type") != "usage":
             continue
-        for counter, metric in MODEL_METRICS.items():
+        shares = {counter: (metric, 1.0) for counter, metric in MODEL_METRICS.items()}
+        shares |= {counter: (MODEL_METRICS["model_input_tokens"], share) for counter, share in CACHED.items()}
+        for counter, (metric, share) in shares.items():
             by = change.new.get(counter, 0) - (change.old or {}).get(counter, 0)
             if by:
-                grown[metric] = grown.get(metric, 0) + by
+                grown[metric] = grown.get(metric, 0) + by * share
     return grown
