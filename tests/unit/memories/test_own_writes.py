@@ -26,7 +26,7 @@ def lose_the_answer(world: World, meanwhile: Callable[[], object] = lambda: None
             meanwhile()
         return read(keys)
 
-    table.get_many = reading  # type: ignore[method-assign]
+    table.get_many = reading  # type: ignore[method-assign,assignment]
 
 
 def created(world: World, text: str = "likes tea") -> Memory:

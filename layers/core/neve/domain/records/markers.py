@@ -41,10 +41,10 @@ class SessionMarker:
     """Marker, lease and live rows of a session (row ``SESS#s#M``): only passes and session-scoped writes move it.
     ``lease_token`` is the fencing token: it grows by one with every lease taken. ``last_pass``: the id that the last
     committed pass gave itself, by which it recognises its own write. ``pass_limit``: how many events a pass may hold up
-    to ``limit_to``, because the observer refused more of them at once, or gave no answer in time. ``refused``: the events
-    directly behind the marker that were refused alone and that no commit has noted yet. ``unusable``: seq of the event behind those, and
-    how many answers about it alone could not be used. ``retold``: facts that other logs had stated first
-    and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of
+    to ``limit_to``, because the observer refused more of them at once, or gave no answer in time. ``refused``: the
+    events directly behind the marker that were refused alone and that no commit has noted yet. ``unusable``: seq of
+    the event behind those, and how many answers about it alone could not be used. ``retold``: facts that other logs had
+    stated first and this one said again, which are older than the session as a rule (``MAX_REPEATED_FACTS`` of
     ``fact_statements.py``). ``model_failed_at``: when the language model last gave a pass no answer; None once it
     has; ``reflection_failed_at``: when it last gave a reflection none that could be used. ``scene``: as the observer
     left it at ``observed_seq``."""
