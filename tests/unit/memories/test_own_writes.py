@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
@@ -20,11 +21,11 @@ def lose_the_answer(world: World, meanwhile: Callable[[], object] = lambda: None
     table, read = world.table, world.table.get_many
     table.lose_response = True
 
-    def reading(keys: object) -> object:
+    def reading(keys: object, **how: Any) -> object:
         if not table.lose_response:
             table.get_many = read  # type: ignore[method-assign]
             meanwhile()
-        return read(keys)
+        return read(keys, **how)
 
     table.get_many = reading  # type: ignore[method-assign,assignment]
 

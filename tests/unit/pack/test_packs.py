@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -165,8 +166,8 @@ def test_a_sessions_preview_under_which_replacements_go_on_is_partial(world: Wor
     session, read = world.user("ann").of_session("s1"), world.table.get_many
     remember(world, "likes tea")
 
-    def another_generation(keys: list[Key]) -> dict[Key, Item]:
-        found: dict[Key, Item] = read(keys)
+    def another_generation(keys: list[Key], **how: Any) -> dict[Key, Item]:
+        found: dict[Key, Item] = read(keys, **how)
         if item := found.get(session.keys.head):
             world.table.write([rows.put_head(session.keys, replace(rows.read_head(item), gen=item["gen"] + 1))])
         return found

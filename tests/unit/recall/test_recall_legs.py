@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from local.controls.fixture_embedder import FixtureEmbedder
@@ -81,12 +83,12 @@ def test_a_row_store_that_goes_down_before_the_rows_are_read_gives_no_hit(world:
     reads = world.rows.get_many
     made: list[object] = []
 
-    def fail_from_the_second_on(keys: object) -> object:
+    def fail_from_the_second_on(keys: object, **how: Any) -> object:
         made.append(keys)
         if len(made) == 2:
             world.broken("table=error")
             return world.table.get_many([world.tenant.keys.of_user("ann").head])
-        return reads(keys)
+        return reads(keys, **how)
 
     world.rows.get_many = fail_from_the_second_on  # type: ignore[method-assign,assignment]
     answer = world.ask("Mary sister")

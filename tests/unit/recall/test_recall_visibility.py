@@ -95,11 +95,11 @@ def test_rows_are_judged_by_the_generation_that_was_read_with_them(world: Recall
     read = world.rows.get_many
     flipped: list[bool] = []
 
-    def flip_before_hydration(keys: Any) -> Any:
+    def flip_before_hydration(keys: Any, **how: Any) -> Any:
         if len(keys) > 1 and not flipped:
             flipped.append(True)
             at_generation(world, 2)
-        return read(keys)
+        return read(keys, **how)
 
     world.rows.get_many = flip_before_hydration  # type: ignore[method-assign,assignment]
     assert world.found("Mary") == ["mem_NEW"]
@@ -140,11 +140,11 @@ def test_a_user_who_goes_while_the_legs_are_read_has_nothing(world: RecallWorld,
     world.pump()
     read, event_key = world.rows.get_many, world.user().of_session("s1").keys.event(1)
 
-    def move_before_hydration(keys: Any) -> Any:
+    def move_before_hydration(keys: Any, **how: Any) -> Any:
         if event_key in keys:
             world.rows.get_many = read  # type: ignore[method-assign]
             with_head(world, **moved)
-        return read(keys)
+        return read(keys, **how)
 
     world.rows.get_many = move_before_hydration  # type: ignore[method-assign,assignment]
     if moved.get("state") == "closed":
@@ -173,11 +173,11 @@ def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way
     session = world.user().of_session("s1")
     read, event_key = world.rows.get_many, session.keys.event(1)
 
-    def take_back_before_hydration(keys: Any) -> Any:
+    def take_back_before_hydration(keys: Any, **how: Any) -> Any:
         if event_key in keys:
             world.rows.get_many = read  # type: ignore[method-assign]
             retract_events(session, Retract(1, 1, "deleted"))
-        return read(keys)
+        return read(keys, **how)
 
     world.rows.get_many = take_back_before_hydration  # type: ignore[method-assign,assignment]
     assert world.found("sister Mary") == []

@@ -484,12 +484,12 @@ def test_a_worker_whose_job_another_one_has_ended_stops(world: LibraryWorld) -> 
     """The other one found nothing filed; a librarian came behind it, and only then the slow one looked."""
     message, ended, get_many = retract(world, 3), list[Job](), world.table.get_many
 
-    def meanwhile(keys: Any) -> Any:
+    def meanwhile(keys: Any, **how: Any) -> Any:
         if world.session.keys.filing in keys:
             del world.table.get_many
             ended.append(work(world, message))
             filed(world, change("create", SARAH, "Travels along.", seqs=(1,)))
-        return get_many(keys)
+        return get_many(keys, **how)
 
     world.table.get_many = meanwhile  # type: ignore[method-assign,assignment]
     job = work(world, message)
