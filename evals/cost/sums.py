@@ -157,8 +157,10 @@ def search_sizes() -> Mapping[str, Mapping[str, Any]]:
     return found
 
 
-def _of_type(resources: Mapping[str, Any], kind: str) -> Iterator[Any]:
-    return (one["Properties"] for one in resources.values() if one["Type"] == kind)
+def _of_type(resources: Mapping[str, Any], kind: str, without: str = "") -> Iterator[Any]:
+    """``without``: a condition whose resources are left out."""
+    found = (one for one in resources.values() if one["Type"] == kind and one.get("Condition", "-") != without)
+    return (one["Properties"] for one in found)
 
 
 @cache
@@ -169,10 +171,10 @@ def _service() -> Mapping[str, Any]:
 
 def alarm_metrics(*, observed: bool, domain: bool) -> int:
     """Of template.yaml and, where the stage is ``observed``, of infra/observability.yaml."""
-    found = list(_of_type(_service(), "AWS::CloudWatch::Alarm"))
+    without = "" if domain else "HasDomain"
+    watched = list(_of_type(_service(), "AWS::CloudWatch::Alarm", without))
     if observed:
-        found += _of_type(_written("observability.yaml")["Resources"], "AWS::CloudWatch::Alarm")
-    watched = [one for one in found if domain or one.get("Namespace") != "AWS/ES"]
+        watched += _of_type(_written("observability.yaml")["Resources"], "AWS::CloudWatch::Alarm", without)
     return sum(max(1, sum("MetricStat" in one for one in alarm.get("Metrics", ()))) for alarm in watched)
 
 
