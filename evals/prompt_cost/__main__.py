@@ -3,7 +3,8 @@ made here and list prices.
 
 ``DATA`` (a folder with ``locomo/``) replays the transcripts; what has been reached is kept in
 ``evals/results/prompt_cost.json`` at 20,000, 100,000 and 500,000 tokens. Without it the kept results are shown.
-``--write`` puts the tables into docs/prompt-cost.md."""
+``--passes DATA`` plays a part of them under both policies of when a pass runs, and keeps what the model costs then in
+``evals/results/model_passes.json``. ``--write`` puts the tables into docs/prompt-cost.md."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from evals.bench import machine
+from evals.prompt_cost import passes
 from evals.prompt_cost.replay import replay
 from evals.prompt_cost.report import render, summed, write_markdown
 from evals.prompt_cost.settings import CHAT_MODELS, OBSERVER_MODEL
@@ -23,6 +25,8 @@ from evals.prompt_cost.transcripts import Transcript, locomo, tools
 from local.backend import EMBEDDERS
 
 RESULT = Path("evals/results/prompt_cost.json")
+PASSES = Path("evals/results/model_passes.json")
+PASSES_UP_TO = 100_000
 LENGTHS = (20_000, 100_000, 500_000)
 TRANSCRIPTS: dict[str, Callable[[Path, int], Transcript]] = {
     "tools": lambda _, __: tools(100_000),
@@ -38,7 +42,14 @@ def main() -> int:
     parser.add_argument("--up-to", type=int, choices=LENGTHS, default=LENGTHS[-1], help="tokens of LoCoMo")
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/prompt-cost.md")
+    parser.add_argument("--passes", action="store_true", help="of DATA only what passes cost by when they run")
     given = parser.parse_args()
+    if given.data and given.passes:
+        length = min(given.up_to, PASSES_UP_TO)
+        found = passes.measure(locomo(given.data / "locomo", [length]), given.embedder)
+        PASSES.write_text(json.dumps({"at": _now(), "machine": machine.describe(), **found}, indent=1) + "\n")
+        print("\n".join(passes.lines(found)))
+        return 0
     stored = _stored_result()
     if given.data:
         for name in [given.only] if given.only else TRANSCRIPTS:
@@ -50,7 +61,13 @@ def main() -> int:
     if given.write:
         write_markdown(text)
     print(text)
+    if PASSES.exists():
+        print("", *passes.lines(json.loads(PASSES.read_text(encoding="utf-8"))), sep="\n")
     return 0
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
 
 
 def _stored_result() -> dict[str, Any]:
@@ -65,7 +82,7 @@ def _measure(transcript: Transcript, embedder: str) -> None:
     for played in replay(transcript, embedder):
         transcripts = _stored_result()["transcripts"] | {played.transcript: summed(played)}
         result = {
-            "at": datetime.now(UTC).isoformat(timespec="seconds"),
+            "at": _now(),
             "machine": machine.describe(),
             "models": CHAT_MODELS,
             "observer_model": OBSERVER_MODEL,

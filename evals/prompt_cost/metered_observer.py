@@ -32,7 +32,7 @@ from neve.observing import (
     Summarised,
     SummaryInput,
 )
-from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest
+from neve.ports.models import LanguageModel, ModelAnswer, ModelRequest, constant_tokens
 
 LINE_TOKENS = 30
 SHORT, MIN_WORDS = 3, 6
@@ -57,11 +57,17 @@ class _Listening:
 
 @dataclass
 class Spent:
-    """``calls`` of a model, and their tokens. Nothing is taken to be cached."""
+    """``calls`` of a model, and their tokens. Nothing is taken to be cached. ``passes``: calls that observe;
+    ``constant``: of their input what is the same in each, ``prior``: what is remembered already."""
 
     calls: int = 0
     input: int = 0
     output: int = 0
+    passes: int = 0
+    pass_input: int = 0
+    pass_output: int = 0
+    constant: int = 0
+    prior: int = 0
 
 
 class MeteredObserver:
@@ -75,6 +81,7 @@ class MeteredObserver:
         self.longest_s = self._rules.longest_s
         self.longest_filing_s = self._rules.longest_filing_s
         self.spent = Spent()
+        self._constant = 0
 
     def observe(self, given: PassInput) -> Observed:
         answer = self._rules.observe(given)
@@ -82,6 +89,11 @@ class MeteredObserver:
             answer = replace(answer, has_memory=True, lines=(line,))
         answered = [{"text": line.text, "seq_from": line.seq_from, "seq_to": line.seq_to} for line in answer.lines]
         usage = self._charge(lambda model: PromptedObserver(model, "metered").observe(given), answered)
+        self.spent.passes += 1
+        self.spent.pass_input += usage["input"]
+        self.spent.pass_output += usage["output"]
+        self.spent.constant += self._constant
+        self.spent.prior += sum(estimate(row.text) for row in given.prior)
         return replace(answer, usage=usage, calls=1)
 
     def reflect(self, given: ReflectInput) -> Reflected:
@@ -114,6 +126,7 @@ class MeteredObserver:
         with suppress(_Asked):
             ask(model)
         [request] = model.heard
+        self._constant = constant_tokens(request)
         usage = {"input": prompt_tokens(request), "output": estimate(json.dumps(answered, ensure_ascii=False))}
         self.spent.calls += 1
         self.spent.input += usage["input"]
@@ -134,5 +147,4 @@ def telegram(events: Sequence[Event]) -> ObservedLine | None:
 def prompt_tokens(request: ModelRequest) -> int:
     """Of the whole request: system prompt, tool with its schema, content."""
     content = "\n".join(str(block.get("text", "")) for block in request.content)
-    schema = json.dumps(request.tool_schema)
-    return sum(map(estimate, (request.system, request.tool_name, request.tool_description, schema, content)))
+    return constant_tokens(request) + estimate(content)

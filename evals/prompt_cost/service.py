@@ -87,9 +87,17 @@ class Service:
             events.append({"event_type": "tool_result", "content": tool.result, "event_data": named})
         events.append({"event_type": "assistant_response", "content": turn.assistant})
         appended = self._send("POST", f"/sessions/{SESSION}/events", {"events": events}, 201)
+        self._work()
+        return appended
+
+    def _work(self) -> None:
         while sum(worker.step(hurry=True) for worker in self._workers):
             pass
-        return appended
+
+    def observe(self) -> None:
+        """Have what waits observed, as a silence does."""
+        self._client.call("POST", f"/v1/users/{USER}/sessions/{SESSION}/observe", {})
+        self._work()
 
     def session(self) -> dict[str, Any]:
         return self._send("GET", f"/sessions/{SESSION}", None, 200)

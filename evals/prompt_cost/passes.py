@@ -1,0 +1,82 @@
+"""What the model that observes costs by when its passes run: after every turn, and as the policy has it by default.
+
+The same turns are appended under both, without a prompt; the session is observed to its end, as it is behind a
+silence. What is counted are the requests that the prompted observer would send (``metered_observer``). ``cached``: the
+constant part of every pass but the first is read from the provider's cache, as where passes of a stage follow each
+other within five minutes and the part is as long as the model asks for. ``written``: as much in all as after every
+turn; ``metered_observer`` has one telegram for each pass, and a model keeps of twenty turns what it would of each."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from evals.progress import tracked
+from evals.prompt_cost.metered_observer import Spent
+from evals.prompt_cost.service import Service
+from evals.prompt_cost.settings import OBSERVER_MODEL, POLICY
+from evals.prompt_cost.transcripts import Transcript
+from neve.domain.tenants.observe_after import IDLE_S, MODEL_TOKENS
+from neve.domain.tenants.prices import CACHEABLE_TOKENS, UNKNOWN, price_of
+
+POLICIES: Mapping[str, Mapping[str, int]] = {
+    "every turn": {"tokens": 0, "idle_s": IDLE_S},
+    "default": {"tokens": MODEL_TOKENS, "idle_s": IDLE_S},
+}
+TURNS = 1_000
+Result = dict[str, Any]
+
+
+def measure(transcript: Transcript, embedder: str) -> Result:
+    """Play the first stop's turns under each policy, one behind the other."""
+    stop = transcript.stops[0]
+    spent = {name: asdict(_played(transcript, embedder, after)) for name, after in POLICIES.items()}
+    return {"transcript": stop.name, "turns": stop.turns, "tokens": stop.tokens, "spent": spent}
+
+
+def _played(transcript: Transcript, embedder: str, after: Mapping[str, int]) -> Spent:
+    stop = transcript.stops[0]
+    policy = {**POLICY, "observe_after": dict(after)}
+    with (
+        tempfile.TemporaryDirectory(prefix="neve-passes-") as folder,
+        Service(Path(folder), embedder, policy) as service,
+    ):
+        service.open()
+        for turn in tracked(f"{stop.name}: {after}", transcript.turns[: stop.turns]):
+            service.append(turn)
+        service.observe()
+        return service.observer.spent
+
+
+def lines(result: Result) -> Iterator[str]:
+    """Tell what the model costs for a thousand turns at the list price of the default model."""
+    price = price_of(OBSERVER_MODEL, {})
+    assert price is not None, f"{OBSERVER_MODEL} has no price"
+    turns = result["turns"]
+    yield (
+        f"Model per {TURNS:,} turns ({OBSERVER_MODEL}: {price.input:g} / {price.output:g} USD a million tokens;"
+        f" {result['transcript']}, {turns} turns of {result['tokens'] / turns:.0f} tokens):"
+    )
+    yield ""
+    yield "| passes | in all | read by each | of that constant | known already | written | USD | cached | all calls |"
+    yield "| --- |" + " --- |" * 8
+    kept = max(found["pass_output"] for found in result["spent"].values())
+    for name, found in result["spent"].items():
+        one = Spent(**found)
+        plain = (one.pass_input * price.input + kept * price.output) / 1e6
+        saved = one.constant / one.passes * (one.passes - 1) * (price.input - price.cache_read) / 1e6
+        extra = one.constant / one.passes * (price.cache_write - price.input) / 1e6
+        every = (one.input * price.input + (one.output - one.pass_output + kept) * price.output) / 1e6
+        per = TURNS / turns
+        yield (
+            f"| {name} | {one.passes} | {one.pass_input / one.passes:,.0f} | {one.constant / one.passes:,.0f} |"
+            f" {one.prior / one.passes:,.0f} | {kept / one.passes:,.0f} | {plain * per:.3f} |"
+            f" {(plain - saved + extra) * per:.3f} | {every * per:.3f} |"
+        )
+    least = CACHEABLE_TOKENS.get(OBSERVER_MODEL)
+    known = f"caches from {least:,} tokens on" if least else f"has no minimum in our table: {UNKNOWN:,} at most"
+    yield ""
+    yield f"{OBSERVER_MODEL} {known}."
