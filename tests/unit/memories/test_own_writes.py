@@ -27,7 +27,7 @@ def lose_the_answer(world: World, meanwhile: Callable[[], object] = lambda: None
             meanwhile()
         return read(keys, **how)
 
-    table.get_many = reading  # type: ignore[method-assign,assignment]
+    table.get_many = reading  # type: ignore[method-assign]
 
 
 def created(world: World, text: str = "likes tea") -> Memory:

@@ -172,7 +172,7 @@ def test_a_sessions_preview_under_which_replacements_go_on_is_partial(world: Wor
             world.table.write([rows.put_head(session.keys, replace(rows.read_head(item), gen=item["gen"] + 1))])
         return found
 
-    world.table.get_many = another_generation  # type: ignore[method-assign,assignment]
+    world.table.get_many = another_generation  # type: ignore[method-assign]
     view = preview_of_session(session)
     assert (view.state, view.text, view.degraded) == ("partial", "", ("pack:partial",))
 

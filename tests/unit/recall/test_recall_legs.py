@@ -90,7 +90,7 @@ def test_a_row_store_that_goes_down_before_the_rows_are_read_gives_no_hit(world:
             return world.table.get_many([world.tenant.keys.of_user("ann").head])
         return reads(keys, **how)
 
-    world.rows.get_many = fail_from_the_second_on  # type: ignore[method-assign,assignment]
+    world.rows.get_many = fail_from_the_second_on  # type: ignore[method-assign]
     answer = world.ask("Mary sister")
     assert (answer.hits, answer.result_state) == ([], "not_searched")
     assert "hydrate:error" in answer.degraded

@@ -101,7 +101,7 @@ def test_rows_are_judged_by_the_generation_that_was_read_with_them(world: Recall
             at_generation(world, 2)
         return read(keys, **how)
 
-    world.rows.get_many = flip_before_hydration  # type: ignore[method-assign,assignment]
+    world.rows.get_many = flip_before_hydration  # type: ignore[method-assign]
     assert world.found("Mary") == ["mem_NEW"]
     assert flipped
 
@@ -146,7 +146,7 @@ def test_a_user_who_goes_while_the_legs_are_read_has_nothing(world: RecallWorld,
             with_head(world, **moved)
         return read(keys, **how)
 
-    world.rows.get_many = move_before_hydration  # type: ignore[method-assign,assignment]
+    world.rows.get_many = move_before_hydration  # type: ignore[method-assign]
     if moved.get("state") == "closed":
         with pytest.raises(NeveError, match="closed"):
             world.ask("sister Mary")
@@ -179,7 +179,7 @@ def test_the_first_message_that_is_taken_back_is_not_found_by_a_search_under_way
             retract_events(session, Retract(1, 1, "deleted"))
         return read(keys, **how)
 
-    world.rows.get_many = take_back_before_hydration  # type: ignore[method-assign,assignment]
+    world.rows.get_many = take_back_before_hydration  # type: ignore[method-assign]
     assert world.found("sister Mary") == []
 
 

@@ -491,7 +491,7 @@ def test_a_worker_whose_job_another_one_has_ended_stops(world: LibraryWorld) -> 
             filed(world, change("create", SARAH, "Travels along.", seqs=(1,)))
         return get_many(keys, **how)
 
-    world.table.get_many = meanwhile  # type: ignore[method-assign,assignment]
+    world.table.get_many = meanwhile  # type: ignore[method-assign]
     job = work(world, message)
     assert [one.status for one in ended] == ["done"]
     assert (job, texts(world, SARAH)) == (ended[0], ["Travels along."])
