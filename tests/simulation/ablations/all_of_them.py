@@ -647,6 +647,7 @@ ABLATIONS = _by_name(
             segments.reads_only_what_is_newest,
         ),
         Ablation("pointer to a base", "compare and set", "segments", 2_000, segments.writes_over_another_base),
+        Ablation("words taken back", "a merge with a removal", "segments", 300, segments.forgets_with_the_next_merge),
         Ablation("removals of a base", "keeping removals in a base", "segments", 300, segments.keeps_no_removal),
         Ablation("base of a reader", "following another writer's base", "segments", 300, segments.trusts_what_it_holds),
         Ablation(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from typing import Any
 
+from neve.adapters.segments import held_user
 from neve.adapters.segments import index as module
 from neve.adapters.segments.held_user import HeldUser
 from neve.adapters.segments.index import OBJECT_TYPE, SegmentsIndex
@@ -74,9 +75,15 @@ def trusts_what_it_holds() -> list[Patch]:
 
 def joins_by_the_order_of_arrival() -> list[Patch]:
     """What was written last stands, whatever rev it is of."""
+    return [(held_user, "_is_older", lambda *_: False)]
 
-    def newest(held: Any, one: Any, added: Any, gone: Any) -> Iterable[int]:
-        place = (one.stored.item_id, one.stored.n)
-        return () if place in added else [r for r in held._rows(place[0], place[1], last=place[1]) if r not in gone]
 
-    return [(HeldUser, "_replaced", newest)]
+def forgets_with_the_next_merge() -> list[Patch]:
+    """Words that were taken back stay until there is something else to merge."""
+    merge = SegmentsIndex.merge
+
+    def later(index: Any, owner: Any, *, forgets: bool = False) -> bool:
+        del forgets
+        return merge(index, owner)
+
+    return [(SegmentsIndex, "merge", later)]

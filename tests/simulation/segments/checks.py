@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
 from neve.adapters.segments.index import SHARED_MS, SegmentsIndex
-from tests.simulation.segments.workers import ITEMS, KEYS, MODEL, OWNER, PASSAGES, Found, Wrote, search
+from neve.store.keys import base_of
+from tests.simulation.segments.workers import ITEMS, KEYS, MODEL, OWNER, PASSAGES, Found, Wrote, said, search
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
@@ -40,6 +41,23 @@ def nothing_is_left_of_who_was_erased(run: Run) -> Iterator[str]:
     yield from (f"object {name}" for name in run.cloud.objects.objects if name.startswith(KEYS.segments_prefix))
 
 
+def what_was_taken_back_is_in_nothing_that_is_kept(run: Run) -> Iterator[str]:
+    """Words that an acknowledged removal, or a newer rev, has taken back, when nobody works any more."""
+    done, cloud = run.segments, run.cloud
+    if done.erasing or any(one.ended_s == float("inf") for one in done.wrote):
+        return  # who does not know whether it was done does it again, in the product
+    named = {str(row["base"]) for key, row in cloud.table.rows.items() if key == KEYS.passage_base}
+    for name, stored in cloud.objects.objects.items():
+        if name.startswith(KEYS.segments_prefix) and base_of(name) in named:
+            for one in done.wrote:
+                if one.keep is None and _is_taken_back(one, done.wrote) and said(one).text.encode() in stored.body:
+                    yield f"rev {one.rev} of {one.item}.{one.n} in {name}"
+
+
+def _is_taken_back(one: Wrote, wrote: list[Wrote]) -> bool:
+    return any(other.rev > one.rev and other.concerns((one.item, one.n)) for other in wrote)
+
+
 def _wrong(found: Found, wrote: list[Wrote]) -> Iterator[str]:
     for place in ((item, found.n) for item in ITEMS):
         about = [one for one in wrote if one.concerns(place) and one.began_s <= found.ended_s]
@@ -56,4 +74,5 @@ INVARIANTS = (
     a_search_finds_what_was_written,
     what_was_acknowledged_is_there_in_the_end,
     nothing_is_left_of_who_was_erased,
+    what_was_taken_back_is_in_nothing_that_is_kept,
 )

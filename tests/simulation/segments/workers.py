@@ -151,7 +151,9 @@ def _write(index: SegmentsIndex, owner: Owner, one: Wrote) -> bool:
 
 
 def said(one: Wrote) -> Passage:
-    return passage(one.item, f"kayak {one.rev}", n=one.n, version=one.rev, group=f"g{one.n}")
+    return passage(
+        one.item, f"kayak rev{one.rev}.", n=one.n, version=one.rev, fingerprint=f"fp{one.rev}", group=f"g{one.n}"
+    )
 
 
 def search(index: SegmentsIndex, owner: Owner, n: int) -> dict[Place, int]:

@@ -121,6 +121,22 @@ def test_a_merge_leaves_one_object_and_no_row_but_its_pointer(
     assert len(found(make())) == 9
 
 
+@pytest.mark.parametrize("taken_back", ["removed", "said otherwise", "too late"])
+def test_words_that_are_taken_back_are_in_nothing_that_is_kept(make: Make, tmp_path: Path, taken_back: str) -> None:
+    """At once, in rows and objects, also of the base before."""
+    make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage("a", "zanzibar one"), passage("b", "kayak")])
+    index = make(looked_at="")
+    if taken_back == "removed":
+        index.trim(ADA, "a", keep=0, version=1)
+    elif taken_back == "said otherwise":
+        index.upsert(ADA, [passage("a", "two", version=2, fingerprint="fp-two")])
+    else:
+        index.trim(ADA, "a", keep=0, version=3)
+        index.upsert(ADA, [passage("a", "zanzibar again", version=2, fingerprint="fp-again")])
+    left = [path.name for path in tmp_path.rglob("*.0") if b"zanzibar" in path.read_bytes()]
+    assert left == [] and found(make()) == ["b"]
+
+
 def test_a_base_of_several_pieces_is_whole(make: Make, objects: FileObjects, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PIECE_BYTES", 500)
     index = make(merged_from=1, looked_at=EVERY_SIGN)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,13 @@ Place = tuple[str, int]
 """Item id and n."""
 BYTES_A_TEXT = 150
 """What a text costs beside its words."""
+
+
+class _Stands(NamedTuple):
+    """The passage that is there."""
+
+    version: int
+    fingerprint: str
 
 
 class Texts:
@@ -43,13 +50,15 @@ class Texts:
 
 class HeldUser:
     """``base``: the id of the base that it began with. ``absorbed``: the deltas that are in that base. ``applied``:
-    those that were joined behind it. Changed by one thread at a time; a snapshot of its segment never changes, and
-    no text of a row does."""
+    those that were joined behind it. ``forgotten``: base or deltas hold words that are no passage's any more, since
+    they were removed or others took their place. Changed by one thread at a time; a snapshot of its segment never
+    changes, and no text of a row does."""
 
     def __init__(self, dimensions: int) -> None:
         self.base: str | None = None
         self.absorbed: frozenset[str] = frozenset()
         self.applied: set[str] = set()
+        self.forgotten = False
         self.segment = Segment(dimensions)
         self.texts = Texts()
         self.removals: dict[str, dict[int, int]] = {}
@@ -80,6 +89,7 @@ class HeldUser:
                 return False
             self.base, self.absorbed = base, absorbed
             self.applied -= absorbed
+            self.forgotten &= bool(self.applied)
         return listed is None or self.applied <= listed
 
     def join(self, deltas: Sequence[Delta]) -> None:
@@ -88,20 +98,29 @@ class HeldUser:
         added: dict[Place, Written] = {}
         for delta in sorted(deltas, key=lambda one: one.id):
             for removal in delta.removals:
-                gone.update(self._rows(removal.item_id, removal.keep, removal.version))
-                for place in [place for place, one in added.items() if _is_of(removal, place, one)]:
+                rows = self._rows(removal.item_id, removal.keep, removal.version)
+                places = [place for place, one in added.items() if _is_of(removal, place, one)]
+                gone.update(rows)
+                for place in places:
                     del added[place]
                 self._refuse_late(removal)
+                self.forgotten |= bool(rows or places)
             for one in delta.written:
-                replaced = self._replaced(one, added, gone)
-                if replaced is not None:
-                    gone.update(replaced)
-                    added[one.stored.item_id, one.stored.n] = one
+                place = (one.stored.item_id, one.stored.n)
+                rows = [row for row in self._rows(place[0], place[1], last=place[1]) if row not in gone]
+                before = added.get(place)
+                stands = [_stands(before)] if before else [self._stands(row) for row in rows]
+                self.forgotten |= any(other.fingerprint != one.stored.fingerprint for other in stands)
+                if self._is_removed(one) or _is_older(one, stands):
+                    self.forgotten |= not stands
+                    continue
+                gone.update(rows)
+                added[place] = one
         first = len(self.segment.snapshot.alive)
         for one in added.values():
             self.texts.add(one.text)
-        rows = [one.stored._replace(row=first + place) for place, one in enumerate(added.values())]
-        self.segment.apply(sorted(gone), rows)
+        numbered = [one.stored._replace(row=first + number) for number, one in enumerate(added.values())]
+        self.segment.apply(sorted(gone), numbered)
         self.applied.update(delta.id for delta in deltas)
 
     def packed(self) -> tuple[PackedSegment, Sequence[str], Sequence[Removal]]:
@@ -112,17 +131,15 @@ class HeldUser:
 
     # --- parts ----------------------------------------------------------------------------------
 
-    def _replaced(self, one: Written, added: Mapping[Place, Written], gone: set[int]) -> Iterable[int] | None:
-        """Find the rows that a passage takes the place of; None when it is too old."""
-        place, version = (one.stored.item_id, one.stored.n), one.stored.version
-        removed = self.removals.get(place[0], {})
-        if any(place[1] >= keep and version < limit for keep, limit in removed.items()):
-            return None
-        if place in added:
-            return None if version < added[place].stored.version else ()
-        rows = [row for row in self._rows(place[0], place[1], last=place[1]) if row not in gone]
-        versions = self.segment.snapshot.columns["version"]
-        return None if any(version < int(versions[row]) for row in rows) else rows
+    def _is_removed(self, one: Written) -> bool:
+        """Say whether a passage was removed before it came."""
+        removed = self.removals.get(one.stored.item_id, {})
+        return any(one.stored.n >= keep and one.stored.version < limit for keep, limit in removed.items())
+
+    def _stands(self, row: int) -> _Stands:
+        snapshot = self.segment.snapshot
+        [fingerprint] = snapshot.names_of("fingerprint", np.array([row], np.int32))
+        return _Stands(int(snapshot.columns["version"][row]), fingerprint)
 
     def _rows(self, item_id: str, keep: int, up_to: int | None = None, last: int | None = None) -> list[int]:
         """Give the live rows of an item from a number on."""
@@ -151,3 +168,11 @@ class HeldUser:
 
 def _is_of(removal: Removal, place: Place, one: Written) -> bool:
     return place[0] == removal.item_id and place[1] >= removal.keep and one.stored.version <= removal.version
+
+
+def _stands(one: Written) -> _Stands:
+    return _Stands(one.stored.version, one.stored.fingerprint)
+
+
+def _is_older(one: Written, stands: Sequence[_Stands]) -> bool:
+    return any(one.stored.version < other.version for other in stands)

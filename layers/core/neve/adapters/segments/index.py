@@ -178,39 +178,53 @@ class SegmentsIndex:
         written = [
             Written(stored_passage(0, passage, self._analyzer.analyse(passage)), passage.text) for passage in checked
         ]
-        self._put(owner, pack_written(written, self._model))
+        self._put(owner, pack_written(written, self._model), forgets=any(one.version > 1 for one in passages))
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
-        self._put(owner, [pack_removal(Removal(item_id, keep, removal_version(version)), self._model)])
+        removal = Removal(item_id, keep, removal_version(version))
+        self._put(owner, [pack_removal(removal, self._model)], forgets=True)
 
-    def _put(self, owner: Owner, deltas: Iterable[bytes]) -> None:
+    def _put(self, owner: Owner, deltas: Iterable[bytes], *, forgets: bool) -> None:
+        """Write deltas. ``forgets``: words may be forgotten with them, which must not stay in what is kept: a merge
+        that fails then fails the write."""
         keys = UserKeys(*owner)
-        looked_at = False
+        looked_at = forgets
         for packed in deltas:
             ulid = self._ids.ulid(self._clock.now())
             self._table.write([Put(_row(keys.passage_delta(ulid), "passage_delta", packed=packed))])
             looked_at |= ulid[-1] in self._looked_at or len(packed) >= LOOKED_AT_BYTES
         self._has_written(owner)
-        if looked_at:
-            self._merge_if_worth_it(owner)
-
-    def _merge_if_worth_it(self, owner: Owner) -> None:
-        """Merge where there is enough. What fails is left to the next writer: the write itself has been done."""
         try:
-            self.merge(owner)
+            if looked_at:
+                self.merge(owner, forgets=forgets)
         except StoreUnavailable as error:
-            self._troubles.note("search", "failing", f"merge: {error.reason}")
+            if forgets:
+                raise
+            self._troubles.note("search", "failing", f"merge: {error.reason}")  # it is left to the next writer
 
-    def merge(self, owner: Owner) -> bool:
-        """Write a new base where the deltas are many; False where they are few, or another writer was faster. Raises
-        StoreUnavailable."""
-        keys, began = UserKeys(*owner), self._begin()
-        stored = self._read(keys)
-        if not stored.are_many(self._merged_from):
-            return False
-        held = self._follow(owner, stored, began)
+    def merge(self, owner: Owner, *, forgets: bool = False) -> bool:
+        """Write a new base where the deltas are many, or, if it is asked for, where words are to be forgotten; False
+        where that is not so, or another writer has done it. Raises StoreUnavailable."""
+        for _ in range(_READ_AGAIN):
+            keys, began = UserKeys(*owner), self._begin()
+            stored = self._read(keys)
+            is_many = stored.are_many(self._merged_from)
+            if not is_many and not forgets:
+                return False
+            held = self._follow(owner, stored, began)
+            if not is_many and not held.forgotten:
+                return False
+            if self._merged(owner, stored, held):
+                return True
+            if not forgets:
+                return False
+        raise StoreUnavailable("search", "segments: others merge all the time")
+
+    def _merged(self, owner: Owner, stored: _Stored, held: HeldUser) -> bool:
+        """Write a new base; False where another writer was faster."""
+        keys = UserKeys(*owner)
         with self._lock_of(owner):
-            packed, passages = pack_base(held, self._model), held.segment.snapshot.live
+            packed, passages, forgets = pack_base(held, self._model), held.segment.snapshot.live, held.forgotten
         base = self._ids.ulid(self._clock.now())
         names = self._put_pieces(keys, base, packed)
         row = _row(
@@ -231,7 +245,7 @@ class SegmentsIndex:
             if row_now is None or row_now["base"] != base:  # else the table repeated a write whose answer was lost
                 self._delete_objects(names)
                 return False
-        self._forget_before(keys, stored, {base, stored.base_id})
+        self._forget_before(keys, stored, {base} if forgets else {base, stored.base_id})
         self._tell_size(passages)
         return True
 
@@ -243,15 +257,15 @@ class SegmentsIndex:
         return names
 
     def _forget_before(self, keys: UserKeys, stored: _Stored, kept: set[str | None]) -> None:
-        """Delete what nobody reads any more: the deltas in this base, the base before the last one, which somebody may
-        be loading, and what another writer left that ended before it set the pointer."""
+        """Delete the deltas in this base, those before it that are not ``kept`` (who is loading one reads the rows
+        again), and what another writer left that ended before it set the pointer."""
         for ulid in sorted(stored.listed):
             self._table.write([Delete(keys.passage_delta(ulid))])
         left_before = ulid_time(self._clock.now() - LEFT_AFTER)
         for page in object_pages(self._objects, keys.segments_prefix):
             for name in page:
                 base = base_of(name)
-                if base == stored.previous or (base not in kept and base < left_before):
+                if base not in kept and (base in (stored.previous, stored.base_id) or base < left_before):
                     self._objects.delete(name)
 
     def _delete_objects(self, names: Iterable[str]) -> None:
