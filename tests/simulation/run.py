@@ -15,6 +15,7 @@ from neve.store.keys import SessionKeys, UserKeys
 from neve.store.outgoing import DELIVER
 from neve.store.partitions import due_rows
 from neve.store.tenants.tenant_rows import TenantRow, put_tenant
+from neve.usecases.core.jobs.messages.observation import observation_job_id
 from neve.usecases.core.lag.memory_lag import progress_rows, read_progress
 from neve.usecases.core.memories.replace_rows import ReplacementBusy
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
@@ -37,7 +38,6 @@ from tests.simulation.machine.cloud import Cloud
 from tests.simulation.machine.functions import UseCases, listening
 from tests.simulation.machine.handlers import Handlers, installed
 from tests.simulation.machine.ports import SimPorts
-from tests.simulation.machine.process import START
 from tests.simulation.machine.receiving import make_webhooks
 from tests.simulation.machine.swapped import Swap, swapped
 from tests.simulation.machine.tasks import Bell
@@ -87,6 +87,7 @@ class Run:
     made_up: tuple[float, float] | None = None
     clients: int = 0
     operating: int = 0
+    calm_s: float = 0.0
     replay: Replay | None = None
     segments: Segments = field(default_factory=Segments)
 
@@ -170,6 +171,7 @@ class Run:
         while cloud.scheduler.now_s < until_s and any(self._left()):
             cloud.scheduler.pause(min(LOOK_EVERY_S, until_s - cloud.scheduler.now_s))
         cloud.chaos.calm_down()
+        self.calm_s = cloud.scheduler.now_s
         cloud.trace.add(cloud.scheduler.now_s, "supervisor", "calm")
         until_s = cloud.scheduler.now_s + CALM_S
         looks = 0
@@ -234,9 +236,15 @@ class Run:
             cloud.trace.add(cloud.scheduler.now_s, "operator", type(error).__name__)
 
     def _has_failed(self, keys: SessionKeys) -> bool:
-        """Whether the pass over what the session is behind with was given up."""
-        progress = read_progress(keys, self.cloud.table.get_many(progress_rows(keys)))
-        return progress is not None and progress.lag(START).unobserved > 0
+        """Whether the pass over what the session is behind with was given up. Where turns wait for one, its job says
+        so."""
+        table = self.cloud.table
+        progress = read_progress(keys, table.get_many(progress_rows(keys)))
+        if progress is None or not progress.unobserved:
+            return False
+        incarnation = rows.read_head(table.get(keys.head)).incarnation
+        job = table.get(keys.job(observation_job_id(keys, incarnation, progress.head.last_seq)))
+        return not self.workload.waits or (job is not None and rows.read_job(job).status == "failed")
 
     # --- what workers tell ----------------------------------------------------------------------
 

@@ -26,7 +26,8 @@ class Workload:
     """``clients`` and ``steps``: fewest and most. ``weights``: of the kinds of calls. ``more``: others that act, beside
     the clients, each in one of two runs. ``temper``: what the run's faults are drawn from. ``longest_row_text``: bytes
     of a document's text that a row holds. ``redriven``: an operator gives dead letters back; else they are the end of
-    their messages, as after the days that a queue keeps them. ``webhooks``: receivers are told of what happens."""
+    their messages, as after the days that a queue keeps them. ``webhooks``: receivers are told of what happens.
+    ``waits``: turns wait for a pass, which has to come in time."""
 
     name: str
     weights: Mapping[str, int]
@@ -41,6 +42,7 @@ class Workload:
     longest_row_text: int = MAX_ROW_TEXT_BYTES
     redriven: bool = True
     webhooks: bool = False
+    waits: bool = False
 
 
 def _roomy(random: Random) -> Policy:
@@ -74,6 +76,12 @@ def _tight(random: Random) -> Policy:
     )
 
 
+def _waiting(random: Random) -> Policy:
+    """Few turns are worth a pass, and some sessions fall silent before they are."""
+    after = ObserveAfter(tokens=random.choice((20, 60, 2_000)), idle_s=random.choice((60, 600)))
+    return _roomy(random).model_copy(update={"observe_after": after})
+
+
 CHAT = Workload(
     "chat",
     {
@@ -91,6 +99,20 @@ CHAT = Workload(
     },
     _roomy,
 )
+SILENT = replace(
+    CHAT,
+    name="silent",
+    weights={"append": 8, "observe": 1, "open": 2, "read_pack": 1, "compact": 1, "list": 1},
+    policy=_waiting,
+    tenants=("t1",),
+    sessions=("s1", "s2", "s3"),
+    waits=True,
+    temper=Temper(
+        harsh=(0.0, 0.2, 0.6), skew_s=(0.0, 2.0), think_s=(1.0, 20.0, 120.0), model_s=(0.5, 3.0, 30.0), storm_s=(60.0,)
+    ),
+)
+"""Turns wait for a pass until there are enough of them, or another session is opened, or nothing more is said."""
+
 NOTED = Workload(
     "noted",
     {"note": 6, "append": 1, "recall": 1},
@@ -689,6 +711,7 @@ _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
     *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS, WEBHOOKS, SEGMENTS),
+    SILENT,
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -698,6 +721,7 @@ ROTATION = (
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS, FORGOTTEN),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
     *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS, WEBHOOKS, SEGMENTS),
+    SILENT,
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -102,6 +102,13 @@ ABLATIONS = _by_name(
             lambda: [(commit_pass, "check_lease", nothing)],
         ),
         Ablation(
+            "silence",
+            "the sweep's look for sessions that fell silent",
+            "silent",
+            40,
+            lambda: [(sweep_due, "passes_due", lambda *_: iter(()))],
+        ),
+        Ablation(
             "fencing",
             "the fencing token of a lease",
             "hostile",

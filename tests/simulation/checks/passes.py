@@ -5,13 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from neve.domain.records.memories import Kind
-from neve.ports.table import Item
+from neve.domain.tenants.observe_after import IDLE_S
+from neve.ports.table import Item, Key
 from neve.store import rows
 from neve.store.keys import MEMORY
 from tests.simulation.checks.replay import Found, before_erasure, row, rows_of, transactions
+from tests.simulation.machine.workers import SWEEP_EVERY_S
 
 if TYPE_CHECKING:
     from tests.simulation.run import Run
+
+READ_WITHIN_S = IDLE_S + 2 * SWEEP_EVERY_S
+"""Once it is calm: the silence, the sweep behind it, and one more for what an outage has left to be delivered again."""
 
 
 def spans_of_passes_are_apart_and_leave_no_gap(run: Run) -> Found:
@@ -73,6 +78,31 @@ def a_complete_turn_is_read(run: Run) -> Found:
                 yield f"{keys.log}: read to {read}, complete to {head['complete_seq']}"
 
 
+def what_waits_is_read_in_time(run: Run) -> Found:
+    """Once nothing fails: within the longest silence of a policy and a sweep, and not with the session's end, which
+    reads everything an hour later."""
+    if not run.workload.waits:
+        return
+    spoken: dict[Key, tuple[int, float]] = {}
+    read: dict[Key, list[tuple[int, float]]] = {}
+    for written in run.cloud.table.log:
+        item = written.new
+        if item is not None and item["type"] == "session" and item["complete_seq"]:
+            known = spoken.get(written.key, (0, 0.0))
+            grown = item["complete_seq"] > known[0] or item["last_seq"] > (written.old or item)["last_seq"]
+            spoken[written.key] = (item["complete_seq"], written.at_s if grown else known[1])
+        if item is not None and item["type"] == "marker":
+            read.setdefault(written.key, []).append((max(item["observed_seq"], item["offered_seq"]), written.at_s))
+    for keys in run.history.sessions():
+        if keys.session_head not in spoken or row(run, keys, "session_head") is None:
+            continue
+        complete, spoken_s = spoken[keys.session_head]
+        latest_s = max(spoken_s, run.calm_s) + READ_WITHIN_S
+        read_s = next((at_s for seq, at_s in read.get(keys.marker, ()) if seq >= complete), None)
+        if read_s is not None and read_s > latest_s:
+            yield f"{keys.log}: said up to {complete} at {spoken_s:.0f}, read at {read_s:.0f}, not by {latest_s:.0f}"
+
+
 def the_horizon_never_goes_back(run: Run) -> Found:
     """It begins where it began, moves forward with each epoch, and covers nothing that was not observed then."""
     observed: dict[str, int] = {}
@@ -123,6 +153,7 @@ INVARIANTS = (
     no_event_is_observed_twice,
     the_marker_is_behind_the_log,
     a_complete_turn_is_read,
+    what_waits_is_read_in_time,
     the_horizon_never_goes_back,
     every_job_ends,
     a_session_that_is_not_over_is_looked_at,
