@@ -247,9 +247,9 @@ def test_usage_that_one_call_cannot_add_up_says_so(
     assert api.call("GET", USAGE.path).json["complete"] is True
     real = world.table.get_many
 
-    def slow(keys: Any) -> Any:
+    def slow(keys: Any, **how: Any) -> Any:
         world.clock.move(seconds=6)
-        return real(keys)
+        return real(keys, **how)
 
     monkeypatch.setattr(world.table, "get_many", slow)
     found = api.call("GET", USAGE.path)

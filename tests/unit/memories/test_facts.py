@@ -357,12 +357,12 @@ def test_a_place_that_was_left_and_taken_meanwhile_is_not_taken_again(
     first = row(keep(world, LYON))
     read, others = world.table.get_many, list[StoredFact]()
 
-    def late(keys: Any) -> Any:
+    def late(keys: Any, **how: Any) -> Any:
         if world.user().keys.memory(first.id) in keys:
             monkeypatch.undo()
             delete_memory(world.user(), first.id, None)
             others.append(keep(world, LYON))
-        return read(keys)
+        return read(keys, **how)
 
     monkeypatch.setattr(world.table, "get_many", late)
     again = keep(world, LYON)

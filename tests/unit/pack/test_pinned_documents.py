@@ -69,12 +69,12 @@ def test_as_many_first_packs_at_once_as_there_are_threads(world: World, monkeypa
         world.open(session=f"s{n}")
     real, all_of_them, met = world.table.get_many, Barrier(WORKERS, timeout=30), set[str]()
 
-    def get_many(keys: Any) -> Any:
+    def get_many(keys: Any, **how: Any) -> Any:
         thread = current_thread().name
         if thread.startswith("neve-task") and thread not in met:
             met.add(thread)
             all_of_them.wait()  # every thread of the pool is about to wait for the pins
-        return real(keys)
+        return real(keys, **how)
 
     monkeypatch.setattr(world.table, "get_many", get_many)
     with ThreadPoolExecutor(WORKERS) as clients:

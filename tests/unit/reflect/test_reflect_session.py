@@ -177,9 +177,9 @@ def test_a_pack_is_of_one_moment_although_a_batch_of_rows_is_not(world: World, m
     session, read = world.user("ann").of_session("s1"), world.table.get_many
     world.observer.reflections = [Reflected((ReflectedRow("🔴 " + "y" * 900),), "scripted")]
 
-    def in_two_rounds(keys: Any) -> Any:
+    def in_two_rounds(keys: Any, **how: Any) -> Any:
         if session.keys.marker not in keys or session.keys.epoch not in keys:
-            return read(keys)
+            return read(keys, **how)
         monkeypatch.undo()
         first = read([session.keys.marker])
         assert len(reflect(world)) == 1

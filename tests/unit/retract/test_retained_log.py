@@ -172,9 +172,9 @@ def test_what_is_covered_while_the_last_archived_events_go_is_not_kept_for_ever(
     world.clock.move(days=40)
     keys, get_many = session(world).keys, world.rows.get_many
 
-    def removed_first(wanted: Sequence[Key]) -> Any:
+    def removed_first(wanted: Sequence[Key], **how: Any) -> Any:
         if keys.archived not in wanted or keys.usage not in wanted:
-            return get_many(wanted)
+            return get_many(wanted, **how)
         monkeypatch.undo()
         before = get_many([keys.archived])
         assert retain_log(session(world)) == 14

@@ -151,12 +151,12 @@ def test_nor_where_the_session_was_read_before_it_was_deleted(world: World, monk
     scope, get_many = world.user().of_session("s1"), world.table.get_many
     append_events(scope, [named("seven")])
 
-    def deleted_between(wanted: Sequence[Key]) -> Any:
+    def deleted_between(wanted: Sequence[Key], **how: Any) -> Any:
         monkeypatch.undo()
         before = get_many([scope.keys.session_head])
         answer = retract(world, 7, reason="deleted")
         run_retraction(scope, message_of_row(world.table.get(scope.keys.job(answer.job_id)) or {}).body)
-        return get_many(wanted) | before
+        return get_many(wanted, **how) | before
 
     monkeypatch.setattr(world.table, "get_many", deleted_between)
     with pytest.raises(NeveError, match="retracted"):

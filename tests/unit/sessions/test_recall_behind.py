@@ -137,9 +137,9 @@ def test_a_recall_reads_two_rows_of_every_session_that_is_behind(
     world.pump()
     read, batches = world.rows.get_many, list[list[Key]]()
 
-    def noting(keys: Sequence[Key]) -> dict[Key, Item]:
+    def noting(keys: Sequence[Key], **how: Any) -> dict[Key, Item]:
         batches.append(list(keys))
-        found: dict[Key, Item] = read(keys)
+        found: dict[Key, Item] = read(keys, **how)
         return found
 
     monkeypatch.setattr(world.rows, "get_many", noting)
