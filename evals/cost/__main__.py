@@ -46,7 +46,7 @@ def _measure(turns: int) -> None:
         "at": iso(datetime.now(UTC)),
         "machine": machine.describe(),
         "settings": {"kept": MEMORIES, "turns_a_session": TURNS_A_SESSION, "wait_ms": WAIT_MS},
-        **{name: _plain(getattr(bills, name)) for name in ("turn", "end", "export", "erasure")},
+        **{name: _plain(getattr(bills, name)) for name in ("turn", "turn_of_a_model", "end", "export", "erasure")},
         "schedules": {name: _plain(played) for name, played in bills.schedules.items()},
     }
     RESULT.write_text(json.dumps(result, indent=1, sort_keys=True) + "\n", encoding="utf-8")

@@ -34,6 +34,7 @@ from local.workers.queue_worker import QueueWorker
 from local.workers.stream_worker import StreamWorker
 from local.workers.worker_events import schedule_event
 from neve import observability, wiring
+from neve.domain.tenants.observe_after import MODEL_TOKENS
 
 USER = "ann"
 MEMORIES = 300
@@ -72,10 +73,13 @@ class Played:
 
 @dataclass
 class Bills:
-    """``end``: of a session of ``TURNS_A_SESSION`` turns. ``export`` and ``erasure``: of the user after all turns.
-    ``schedules``: one run of each, by its function."""
+    """``turn``: with a pass of the observer after each, as the rules do it. ``turn_of_a_model``: with one when somebody
+    could need it, as a language model does it; the passes themselves are by rules. ``end``: of a session of
+    ``TURNS_A_SESSION`` turns. ``export`` and ``erasure``: of the user after all turns. ``schedules``: one run of each,
+    by its function."""
 
     turn: Played
+    turn_of_a_model: Played
     end: Played
     export: Played
     erasure: Played
@@ -85,13 +89,24 @@ class Bills:
 def play(data: Path, template: Template, turns: int) -> Bills:
     """``data``: an empty folder."""
     os.environ["POWERTOOLS_METRICS_DISABLED"] = "false"
-    engines = EmbeddedPorts(data, template, BASE_URL, Choices("bge-small"))
-    stage = Stage(engines, template, str(ready_key(engines, data).text))
+    with _stage(data / "rules", template) as stage:
+        turn, end, schedules = stage.play(turns), stage.end(), stage.schedules()
+        export, erasure = stage.export(), stage.erase()
+    with _stage(data / "model", template) as stage:
+        stage.observe_after(MODEL_TOKENS)
+        return Bills(turn, stage.play(turns), end, export, erasure, schedules)
+
+
+@contextmanager
+def _stage(folder: Path, template: Template) -> Iterator[Stage]:
+    folder.mkdir()
+    engines = EmbeddedPorts(folder, template, BASE_URL, Choices("bge-small"))
+    stage = Stage(engines, template, str(ready_key(engines, folder).text))
     stage.load()
-    turn, end, schedules = stage.play(turns), stage.end(), stage.schedules()
-    bills = Bills(turn, end, stage.export(), stage.erase(), schedules)
-    engines.close()
-    return bills
+    try:
+        yield stage
+    finally:
+        engines.close()
 
 
 class Stage:
@@ -121,6 +136,12 @@ class Stage:
         self._drain()
         self._session("warm")
         self.say("warm", "", "Good morning. Which of them lives in Lisbon?")
+
+    def observe_after(self, tokens: int) -> None:
+        """A pass comes after so many new tokens, a silence, or when another session is opened."""
+        reply = self._client.call("PATCH", "/v1/policy", {"observe_after": {"tokens": tokens}})
+        if reply.status != 200:
+            raise RuntimeError(f"PATCH /v1/policy: {reply.status} {reply.body!r}")
 
     def play(self, turns: int) -> Played:
         statements, asked = iter(memory_texts(3 * turns, seed=12)), iter(questions(turns, seed=13))

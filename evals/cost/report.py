@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,10 @@ from evals.cost import sums
 from evals.cost.prices import KNOWN, PRICES, REGION
 from evals.cost.sums import GB, THOUSAND, VOLUMES, Line, Unit
 from evals.markers import write_between
+from evals.prompt_cost.passes import usd_of
 
 DOCUMENT = Path("docs/cost.md")
+MODEL_PASSES = Path("evals/results/model_passes.json")
 BEGIN, END = "<!-- cost:begin -->", "<!-- cost:end -->"
 
 
@@ -29,6 +32,9 @@ def render(result: dict[str, Any]) -> str:
         _by_function(turn),
         "**1,000 turns**",
         _lines(sums.of_thousand(turn), "1,000 turns"),
+        "**1,000 turns where a language model observes**: a pass when somebody could need it, and what the model itself"
+        " costs (`python -m evals.prompt_cost`)",
+        _of_a_model(result["turn_of_a_model"]),
         f"The table grows by {turn['stored'] / turn['times'] * THOUSAND / 1e6:.1f} MB in 1,000 turns:"
         f" {_storage(turn):.4f} USD for each month that they are kept, point-in-time recovery included.",
         f"**What 1,000 ends of a session cause, by function**: a session of {settings['turns_a_session']} turns,"
@@ -75,6 +81,20 @@ def _by_function(played: Unit, times: int = THOUSAND) -> str:
 def _lines(lines: list[Line], of: str) -> str:
     body = [[line.what, _number(line.units), f"{line.usd:.4f}"] for line in lines]
     return _table(["what", "units", f"USD, {of}"], [*body, ["**together**", "", f"**{sums.total(lines):.4f}**"]])
+
+
+def _of_a_model(turn: Unit) -> str:
+    """Beside the infrastructure, the observing model as ``evals.prompt_cost`` keeps it, for turns of 95 tokens."""
+    usd = usd_of(json.loads(MODEL_PASSES.read_text(encoding="utf-8")), "default")
+    infrastructure = sums.total(sums.of_thousand(turn))
+    body: list[tuple[str, float]] = [
+        ("infrastructure", infrastructure),
+        ("passes of the model", usd.passes),
+        ("… its constant part from the provider's cache", usd.cached),
+        ("**together**, nothing cached", infrastructure + usd.passes),
+        ("reflections and summaries by the model, in the smallest window (W = 16,000)", usd.every - usd.passes),
+    ]
+    return _table(["what", "USD, 1,000 turns"], [[what, f"{one:.4f}"] for what, one in body])
 
 
 def _rare(found: dict[str, list[Line]]) -> str:

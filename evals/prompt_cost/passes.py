@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from evals.progress import tracked
 from evals.prompt_cost.metered_observer import Spent
@@ -51,6 +51,33 @@ def _played(transcript: Transcript, embedder: str, after: Mapping[str, int]) -> 
         return service.observer.spent
 
 
+class Usd(NamedTuple):
+    """What the model costs for a thousand turns: its ``passes``, these where the provider caches (``cached``), and all
+    of its calls, reflections and summaries included (``every``)."""
+
+    passes: float
+    cached: float
+    every: float
+
+
+def usd_of(result: Result, name: str) -> Usd:
+    """By the list price of the default model, for the passes of one of ``POLICIES``."""
+    price = price_of(OBSERVER_MODEL, {})
+    assert price is not None, f"{OBSERVER_MODEL} has no price"
+    one, kept = Spent(**result["spent"][name]), _written(result)
+    plain = (one.pass_input * price.input + kept * price.output) / 1e6
+    saved = one.constant / one.passes * (one.passes - 1) * (price.input - price.cache_read) / 1e6
+    extra = one.constant / one.passes * (price.cache_write - price.input) / 1e6
+    every = (one.input * price.input + (one.output - one.pass_output + kept) * price.output) / 1e6
+    per = TURNS / result["turns"]
+    return Usd(plain * per, (plain - saved + extra) * per, every * per)
+
+
+def _written(result: Result) -> int:
+    """Tokens that all passes write together, however many they are."""
+    return max(int(found["pass_output"]) for found in result["spent"].values())
+
+
 def lines(result: Result) -> Iterator[str]:
     """Tell what the model costs for a thousand turns at the list price of the default model."""
     price = price_of(OBSERVER_MODEL, {})
@@ -63,18 +90,12 @@ def lines(result: Result) -> Iterator[str]:
     yield ""
     yield "| passes | in all | read by each | of that constant | known already | written | USD | cached | all calls |"
     yield "| --- |" + " --- |" * 8
-    kept = max(found["pass_output"] for found in result["spent"].values())
     for name, found in result["spent"].items():
-        one = Spent(**found)
-        plain = (one.pass_input * price.input + kept * price.output) / 1e6
-        saved = one.constant / one.passes * (one.passes - 1) * (price.input - price.cache_read) / 1e6
-        extra = one.constant / one.passes * (price.cache_write - price.input) / 1e6
-        every = (one.input * price.input + (one.output - one.pass_output + kept) * price.output) / 1e6
-        per = TURNS / turns
+        one, usd = Spent(**found), usd_of(result, name)
         yield (
             f"| {name} | {one.passes} | {one.pass_input / one.passes:,.0f} | {one.constant / one.passes:,.0f} |"
-            f" {one.prior / one.passes:,.0f} | {kept / one.passes:,.0f} | {plain * per:.3f} |"
-            f" {(plain - saved + extra) * per:.3f} | {every * per:.3f} |"
+            f" {one.prior / one.passes:,.0f} | {_written(result) / one.passes:,.0f} | {usd.passes:.3f} |"
+            f" {usd.cached:.3f} | {usd.every:.3f} |"
         )
     least = CACHEABLE_TOKENS.get(OBSERVER_MODEL)
     known = f"caches from {least:,} tokens on" if least else f"has no minimum in our table: {UNKNOWN:,} at most"

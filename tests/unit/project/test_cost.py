@@ -24,7 +24,7 @@ from neve.usecases.tell.sessions.append_events import NewEvent, append_events
 from tests.unit.project.test_observability import documented
 from tests.unit.world import CountedTable, HandClock, World
 
-PLAYED = ("turn", "end", "export", "erasure")
+PLAYED = ("turn", "turn_of_a_model", "end", "export", "erasure")
 RESULT = json.loads((ROOT / "evals" / "results" / "cost.json").read_text(encoding="utf-8"))
 
 
