@@ -44,7 +44,7 @@ TEMPLATES := template.yaml infra/data.yaml infra/observability.yaml infra/accoun
 export PYTHONPATH := $(CURDIR)/layers/core:$(CURDIR):$(CURDIR)/sdk/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate deploy sbom
+.PHONY: run console console-test console-bench console-for-run demo test coverage simulate smoke reindex lint bench peers soak eval eval-cost openapi sdk sdk-generate sdk-python encoder reranker multi tokens servers pyright pinned-frameworks frameworks conformance lock build layer validate audit emulate rehearse-restore deploy sbom
 
 run: .venv/run.stamp encoder console-for-run
 	@exec $(BIN)/python -m local --port $(PORT) --stack $(STACK) $(if $(DATA_DIR),--data $(DATA_DIR)) $(ARGS)
@@ -109,14 +109,18 @@ eval-cost: .venv/dev.stamp .venv-plot/stamp encoder
 	@.venv-plot/bin/python evals/prompt_cost/plot.py evals/results/prompt_cost.json docs/prompt-cost.svg
 
 # Asks nothing, and may be run again. MORE: parameters of the service that infra/parameters does not name; STORES: of the
-# data stack, which is then deployed again. ARGS=--dry-run prints the steps, ARGS=--data takes the data stack along.
+# data stack, ACCOUNT: of the account's, which is then deployed again. ARGS=--dry-run prints the steps, ARGS=--data takes the data stack along.
 deploy: .venv/dev.stamp .venv-sam/stamp encoder
 	@test -n "$(STAGE)" || { echo "make deploy STAGE=dev|staging|prod [MORE='LogLevel=DEBUG'] [STORES='AlarmEmail=you@example.com'] [ARGS=--dry-run]"; exit 2; }
-	@$(BIN)/python -m infra.deploy --stage "$(STAGE)" --more "$(MORE)" --stores "$(STORES)" $(ARGS)
+	@$(BIN)/python -m infra.deploy --stage "$(STAGE)" --more "$(MORE)" --stores "$(STORES)" --account "$(ACCOUNT)" $(ARGS)
 
 # The templates deployed on loopback, less what the emulator lacks: it says what that is. Not a part of `make test`.
 emulate: .venv-emulate/stamp .venv-sam/stamp encoder servers
 	@$(BIN)/python -m infra.emulate $(ARGS)
+
+# As above, and the table lost, restored and indexed again: the recalls before and after are the same (docs/runbooks/restore.md).
+rehearse-restore: .venv-emulate/stamp .venv-sam/stamp encoder servers
+	@$(BIN)/python -m infra.emulate --restore
 
 bench: .venv/run.stamp encoder
 	@$(BIN)/python -m evals.bench $(ARGS)

@@ -29,6 +29,7 @@ def handler(event: Mapping[str, Any], _context: object) -> dict[str, Any]:
         "principalId": caller.key_id,
         "policyDocument": _policy("Allow", f"{api}/{stage}/*"),
         "context": caller.context,
+        "usageIdentifierKey": caller.usage_key(stage),
     }
 
 

@@ -26,9 +26,11 @@ def main() -> int:
     named = next((os.environ[name] for name in REGIONS if os.environ.get(name)), None)
     if named is not None:
         os.environ.update(dict.fromkeys(REGIONS, named))
-    wanted = Wanted(given.stage, tuple(given.more.split()), tuple(given.stores.split()), given.data)
+    wanted = Wanted(
+        given.stage, tuple(given.more.split()), tuple(given.stores.split()), tuple(given.account.split()), given.data
+    )
     try:
-        deploy(Cloud(Session()), wanted, dry=given.dry_run)
+        deploy(Cloud(Session()), wanted, dry=given.dry_run, t0=not given.no_t0)
     except (NotReady, StepFailed, T0Failed, NoSuchStage, BotoCoreError, ClientError) as error:
         print(f"{type(error).__name__}: {error}", file=sys.stderr)
         return 1
@@ -41,7 +43,9 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--dry-run", action="store_true", help="print the steps, take none")
     parser.add_argument("--more", default="", help="parameters of the service that infra/parameters does not name")
     parser.add_argument("--stores", default="", help="parameters of the data stack, which is then deployed again")
+    parser.add_argument("--account", default="", help="those of the account's stack, which is then deployed again")
     parser.add_argument("--data", action="store_true", help="deploy the data stack again: its template has changed")
+    parser.add_argument("--no-t0", action="store_true", help="show nothing in the end: of a stage that takes no calls")
     return parser.parse_args()
 
 

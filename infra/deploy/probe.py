@@ -25,7 +25,7 @@ LABEL = "a deployment's T0"
 
 def ports_of(session: Session, stage: str) -> Ports:
     """Raises NoSuchStage."""
-    return AwsPorts(settings_of(stage, session, encoder_dir=ROOT / "layers" / "encoder"), session)
+    return AwsPorts(settings_of(stage, session, encoder_dir=ROOT / "layers" / "encoder", embedder="bge-small"), session)
 
 
 def make_tenant(ports: Ports) -> None:
@@ -36,12 +36,12 @@ def make_tenant(ports: Ports) -> None:
 
 def show(ports: Ports, base_url: str) -> None:
     """Run T0 with a user and a key of its own. Raises T0Failed."""
-    with _key(ports) as key:
+    with key_of_the_moment(ports) as key:
         run_t0(base_url, key, f"t0-{secrets.token_hex(8)}")
 
 
 @contextmanager
-def _key(ports: Ports) -> Iterator[str]:
+def key_of_the_moment(ports: Ports) -> Iterator[str]:
     """A key of every scope, which is revoked in the end."""
     item = ports.table.get(tenant_row(TENANT))
     if item is None:

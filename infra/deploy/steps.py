@@ -50,8 +50,10 @@ def steps(cloud: Cloud, wanted: Wanted, *, dry: bool) -> Iterator[Step]:
     """Yield each step when those before it are done: it looks at the account as it is by then. ``dry``: they are not
     done, so that what is not there yet is not looked for."""
     service, data, stage = wanted.service, f"{wanted.service}-data", wanted.stage
-    if cloud.state(ACCOUNT) is None or cloud.state(ACCOUNT) in EMPTY:
-        yield from _stack(cloud, wanted, ACCOUNT, "account")
+    state = cloud.state(ACCOUNT)
+    if state is None or state in EMPTY or wanted.account:
+        given = ("--parameter-overrides", *wanted.account) if wanted.account else ()
+        yield from _stack(cloud, wanted, ACCOUNT, "account", *given)
     state = cloud.state(data)
     if state is None or state in EMPTY or wanted.data_again or wanted.stores:
         given = ("--parameter-overrides", f"Stage={stage}", *wanted.stores) if wanted.stores else ()

@@ -27,27 +27,27 @@ def run_t0(base_url: str, key: str, user: str) -> None:
     if refused[0] not in REFUSED:
         raise T0Failed(f"a wrong key: {refused}")
     own = f"/v1/users/{user}"
-    _expect(200, base_url, "POST", f"{own}/sessions", key, {"session_id": "s1"})
+    expect(200, base_url, "POST", f"{own}/sessions", key, {"session_id": "s1"})
     events = [
         {"event_type": "user_message", "content": "I moved to Lisbon, and I am a vegetarian now."},
         {"event_type": "assistant_response", "content": "Congratulations on the move!"},
     ]
-    _expect(201, base_url, "POST", f"{own}/sessions/s1/events", key, {"events": events})
-    ended = _expect(202, base_url, "POST", f"{own}/sessions/s1/end", key, {})
+    expect(201, base_url, "POST", f"{own}/sessions/s1/events", key, {"events": events})
+    ended = expect(202, base_url, "POST", f"{own}/sessions/s1/end", key, {})
     _recalled_by_meaning(base_url, own, key)
     _done(base_url, f"{own}/jobs/{ended['id']}", key)
-    if not _expect(200, base_url, "GET", f"{own}/documents/list", key)["documents"]:
+    if not expect(200, base_url, "GET", f"{own}/documents/list", key)["documents"]:
         raise T0Failed("the session has ended, and no document was written")
-    exported = _expect(202, base_url, "POST", f"{own}/export", key)
+    exported = expect(202, base_url, "POST", f"{own}/export", key)
     _done(base_url, f"/v1/admin/jobs/{exported['id']}", key)
-    _expect(202, base_url, "DELETE", own, key)
+    expect(202, base_url, "DELETE", own, key)
 
 
 def _recalled_by_meaning(base_url: str, own: str, key: str) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
-        memories = _expect(200, base_url, "GET", f"{own}/memories", key)["memories"]
-        found = _expect(200, base_url, "POST", f"{own}/recall", key, {"query": "Which city did I relocate to?"})
+        memories = expect(200, base_url, "GET", f"{own}/memories", key)["memories"]
+        found = expect(200, base_url, "POST", f"{own}/recall", key, {"query": "Which city did I relocate to?"})
         by_meaning = any("rank_vec" in hit["components"] for hit in found["hits"])
         if by_meaning and memories and all(memory["embedding_state"] == "ready" for memory in memories):
             return
@@ -58,13 +58,14 @@ def _recalled_by_meaning(base_url: str, own: str, key: str) -> None:
 def _done(base_url: str, path: str, key: str) -> None:
     """Waits for a job."""
     end = time.monotonic() + WITHIN_S
-    while (job := _expect(200, base_url, "GET", path, key))["status"] != "done":
+    while (job := expect(200, base_url, "GET", path, key))["status"] != "done":
         if job["status"] == "failed" or time.monotonic() > end:
             raise T0Failed(f"{path} within {WITHIN_S:.0f} s: {job}")
         time.sleep(LOOK_S)
 
 
-def _expect(status: int, base_url: str, method: str, path: str, key: str, body: Any = None) -> dict[str, Any]:
+def expect(status: int, base_url: str, method: str, path: str, key: str, body: Any = None) -> dict[str, Any]:
+    """Make a call and give its body. Raises T0Failed for another status."""
     answered, found = _call(base_url, method, path, key, body)
     if answered != status:
         raise T0Failed(f"{method} {path}: {answered} {found}")

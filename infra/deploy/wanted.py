@@ -20,13 +20,14 @@ BUILD_SUM = ROOT / "build" / "BuildSha"
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """``more``: parameters of the service that its file does not name. ``stores``: those of the data stack, which is
-    deployed again where there are any. ``template``: expanded already, and to be taken as it is; None: build it.
-    ``sam_options``: of every deployment."""
+    """``more``: parameters of the service that its file does not name. ``stores``, ``account``: those of the data stack
+    and of the account's, each of which is deployed again where there are any. ``template``: expanded already, and to be
+    taken as it is; None: build it. ``sam_options``: of every deployment."""
 
     stage: str
     more: tuple[str, ...] = ()
     stores: tuple[str, ...] = ()
+    account: tuple[str, ...] = ()
     data_again: bool = False
     template: Path | None = None
     sam_options: tuple[str, ...] = ()
@@ -44,7 +45,7 @@ class Wanted:
         if not self.file.is_file():
             known = ", ".join(sorted(path.stem for path in self.file.parent.glob("*.yaml")))
             raise NotReady(f"no stage is called '{self.stage}'. Cure: one of {known}")
-        if wrong := [one for one in (*self.more, *self.stores) if "=" not in one]:
+        if wrong := [one for one in (*self.more, *self.stores, *self.account) if "=" not in one]:
             raise NotReady(f"'{wrong[0]}' is no parameter. Cure: NAME=VALUE, separated by spaces")
         named: dict[str, str] = yaml.safe_load(self.file.read_text(encoding="utf-8"))
         return named | dict(one.split("=", 1) for one in self.more)

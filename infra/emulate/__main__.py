@@ -1,5 +1,6 @@
 """``make emulate``: the steps of ``make deploy`` on an emulator, and T0 through its REST stage, its stream and its
-queues. Recall searches a real OpenSearch: the emulator's domain holds no index."""
+queues. Recall searches a real OpenSearch: the emulator's domain holds no index. With ``--restore`` the table is
+lost and restored in between (``make rehearse-restore``)."""
 
 from __future__ import annotations
 
@@ -19,6 +20,7 @@ from infra.deploy.t0 import T0Failed
 from infra.deploy.wanted import Wanted
 from infra.emulate.artifacts import upload
 from infra.emulate.emulator import REGION, NoEmulator, emulator
+from infra.emulate.rehearsal import NotRestored, rehearse
 from infra.emulate.service_template import ARTIFACTS, LEFT_OUT, known_only, service_template
 from local.cloudformation import read_yaml
 from local.stack.jars import Server
@@ -42,7 +44,7 @@ def main() -> int:
             with emulator(folder) as url:
                 os.environ.update(_nobody(url))
                 _emulate(Cloud(Session()), url, servers.urls[Server.OPENSEARCH], folder)
-        except (NoEmulator, NotReady, StepFailed, T0Failed) as error:
+        except (NoEmulator, NotReady, StepFailed, T0Failed, NotRestored) as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             log = folder / "emulator.log"
             if log.exists():  # it was started
@@ -50,7 +52,7 @@ def main() -> int:
             return 1
         finally:
             servers.stop()
-        print(f"Deployed, T0 passed, deployed again after {time.monotonic() - began:.0f} s.")
+        print(f"Deployed, T0 passed, and the same again after {time.monotonic() - began:.0f} s.")
     return 0
 
 
@@ -85,8 +87,16 @@ def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
         api = stack["StackResourceDetail"]["PhysicalResourceId"]
         return f"{url}/restapis/{api}/{STAGE}/_user_request_"
 
-    deploy(EmulatedCloud(cloud.session, search), wanted, address=address)
-    deploy(EmulatedCloud(cloud.session, search), wanted, address=address)
+    emulated = EmulatedCloud(cloud.session, search)
+    deploy(emulated, wanted, address=address)
+
+    def deploy_again() -> None:
+        deploy(emulated, wanted, address=address)
+
+    if "--restore" in sys.argv[1:]:
+        rehearse(emulated, STAGE, search, address, deploy_again)
+    else:
+        deploy_again()
 
 
 class EmulatedCloud(Cloud):

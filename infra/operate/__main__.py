@@ -8,10 +8,13 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from datetime import datetime
 
 from boto3 import Session
 
 from infra.operate.console import NotBuilt, put_console
+from infra.operate.plans import NO_PLAN, PLANS, NoSuchPlan, put_key_into, remove_key
+from infra.operate.restore import restore_table
 from infra.operate.stages import NoAccount, NoSuchStage, settings_of
 from local.reindex.in_place import reindex_segments
 from local.reindex.search_domain import reindex_stage
@@ -33,6 +36,7 @@ from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.keys import CreatedKey, add_key
 from neve.usecases.tell.tenants.make_token import end_all_tokens
+from neve.usecases.tell.tenants.plans import put_into_plan
 from neve.usecases.work.erase import erase_user
 from neve.usecases.work.erase.erase_user import ErasureUnderWay, UserNotFound
 from neve.usecases.work.erase.remove_tenant import TenantNotFound, close_tenant, erase_tenant
@@ -42,7 +46,7 @@ from neve.usecases.work.retract.shared_elsewhere import take_back_everywhere
 FAILURES = (
     *(NoAccount, NoSuchStage, TenantNotFound, UserNotFound, ErasureUnderWay, NeveError, StoreUnavailable, Conflict),
     *(SettingsError, EmbeddingUnavailable, EmbeddingRetryable, EmbedAgain, ModelMissing),
-    NotBuilt,
+    *(NotBuilt, NoSuchPlan),
 )
 EMBEDDERS = ("bge-small", "titan", "none")
 ENCODER = ROOT / "layers" / "encoder"
@@ -78,6 +82,10 @@ def parser() -> argparse.ArgumentParser:
     issued = commands.add_parser("issue-key", help="another key of every scope, for a tenant that has lost its own")
     issued.add_argument("tenant")
     issued.set_defaults(run=_issue_key)
+    planned = commands.add_parser("set-plan", help="which usage plan of the gateway limits a tenant's calls")
+    planned.add_argument("tenant")
+    planned.add_argument("plan", choices=(*PLANS, NO_PLAN), help="none: the limits of the stage alone")
+    planned.set_defaults(run=_set_plan)
     ended = commands.add_parser("end-tokens", help="every access token of the stage ends, within a minute")
     ended.add_argument("--yes", action="store_true", required=True, help="there is no way back")
     ended.set_defaults(run=_end_tokens)
@@ -95,6 +103,9 @@ def parser() -> argparse.ArgumentParser:
     filled.add_argument("--embedder", choices=EMBEDDERS, default="bge-small", help="whose vectors (bge-small)")
     filled.add_argument("--drop-old", action="store_true", help="then remove the indexes that are not in use any more")
     filled.set_defaults(run=_reindex)
+    restored = commands.add_parser("restore-table", help="a copy of the table as it was, for the next deployment")
+    restored.add_argument("--at", type=_moment, help="2026-11-21T09:00:00Z; left out: the last moment that there is")
+    restored.set_defaults(run=_restore_table)
     models = commands.add_parser("put-models", help="the optional models that were fetched, into the stage's bucket")
     models.set_defaults(run=_put_models)
     page = commands.add_parser("put-console", help="the console that was built, into the bucket of its stack")
@@ -141,6 +152,33 @@ def _issue_key(ports: Ports, given: argparse.Namespace) -> None:
     _show(add_key(ports, tenant_rows.read_tenant(item), SCOPES, "issued by the operator"))
 
 
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise argparse.ArgumentTypeError("it has no zone: end it with Z")
+    return moment
+
+
+def _restore_table(_: Ports, given: argparse.Namespace) -> None:
+    if given.stage is None:
+        raise NoSuchStage("the table of a deployed stage is restored: name it with --stage")
+    for line in restore_table(given.session, given.stage, given.at):
+        print(line, flush=True)
+
+
+def _set_plan(ports: Ports, given: argparse.Namespace) -> None:
+    """The gateway's key comes first: the authorizer must not name one that is not there."""
+    if ports.table.get(tenant_row(given.tenant)) is None:
+        raise TenantNotFound(given.tenant)
+    if given.stage is None:
+        raise NoSuchStage("a usage plan belongs to a deployed stage: name it with --stage")
+    plan = None if given.plan == NO_PLAN else given.plan
+    if plan is not None:
+        put_key_into(given.session, given.stage, given.tenant, plan)
+    keys = put_into_plan(tenant_scope(ports, given.tenant), plan)
+    print(f"{given.tenant}: plan {given.plan}, {keys} keys. It holds within a minute.")
+
+
 def _end_tokens(ports: Ports, _: argparse.Namespace) -> None:
     end_all_tokens(ports)
     print("No access token that was made before now is good any more, a minute from now at the latest.")
@@ -158,6 +196,8 @@ def _remove_tenant(ports: Ports, given: argparse.Namespace) -> None:
     )
     late = erase_tenant(tenant)
     print(f"Looked again: {late.users} users, {late.objects} objects, {late.passages} passages had come late.")
+    if given.stage is not None:
+        remove_key(given.session, given.stage, given.tenant)
 
 
 def _erase_user(ports: Ports, given: argparse.Namespace) -> None:

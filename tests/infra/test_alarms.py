@@ -230,7 +230,9 @@ def test_no_call_is_refused_by_the_gateway_unnoticed() -> None:
     log = written(SERVICE)["Resources"]["Api"]["Properties"]["AccessLogSetting"]["Format"]
     assert '"gateway_answer":"$context.error.responseType"' in log and '"route":"$context.resourcePath"' in log
     [public] = {route.path for route in read_template().routes if route.public}
-    assert refused["FilterPattern"] == f'{{ ($.gateway_answer = "THROTTLED") && ($.route != "{public}") }}'
+    uncounted = f'($.route != "{public}") && ($.plan != "throttled")'
+    assert refused["FilterPattern"] == f'{{ ($.gateway_answer = "THROTTLED") && {uncounted} }}'
+    assert '"plan":"$context.authorizer.plan"' in log
     assert expanded()["Observability"]["Properties"]["Parameters"]["ApiLogGroup"] == {"Ref": "ApiLogs"}
 
 

@@ -22,6 +22,7 @@ from infra.deploy.steps import check, steps
 from infra.deploy.wanted import Wanted, build_sum
 from neve.store.tenants.directory import all_tenants
 from neve.usecases.work.background.probe_versions import TENANT
+from tests.infra.templates import ACCOUNT, written
 from tests.unit.recall_world import RecallWorld
 
 WANTED = Wanted("dev")
@@ -77,6 +78,18 @@ def test_what_is_there_is_left_alone() -> None:
     again = said(there, replace(WANTED, stores=("AlarmEmail=you@example.com",)))
     assert "--parameter-overrides Stage=dev AlarmEmail=you@example.com" in again[0]
     assert "--config-env dev-data" in said(there, replace(WANTED, data_again=True))[0]
+
+
+def test_a_budget_is_the_accounts_and_there_when_it_has_an_amount_and_somebody_to_tell() -> None:
+    there = OneAccount({"neve-account": "CREATE_COMPLETE", "neve-dev-data": "UPDATE_COMPLETE"})
+    given = ("BudgetUsd=200", "BudgetEmail=you@example.com")
+    first = said(there, replace(WANTED, account=given))[0]
+    assert "--config-env account" in first and first.endswith("--parameter-overrides " + " ".join(given))
+    budget = written(ACCOUNT)["Resources"]["Budget"]
+    assert budget["Condition"] == "HasBudget"
+    assert budget["Properties"]["Budget"]["CostFilters"]["TagKeyValue"] == ["user:Service$neve"]
+    told = [it["Notification"] for it in budget["Properties"]["NotificationsWithSubscribers"]]
+    assert [(it["NotificationType"], it["Threshold"]) for it in told] == [("ACTUAL", 80), ("FORECASTED", 100)]
 
 
 def test_a_stack_of_which_nothing_was_made_is_deleted_first() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from functions.authorizer import app
+from infra.operate.plans import value_of
 from local.functions import Functions
 from local.http.gateway import Gateway
 from local.http.message import Request, Response
@@ -24,6 +25,7 @@ from neve.scope import Tenant, TenantScope
 from neve.usecases.ask.tenants.list_keys import list_keys
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.keys import CreatedKey, create_key, revoke_key
+from neve.usecases.tell.tenants.plans import put_into_plan
 from tests.unit.world import World
 
 TEMPLATE = read_template()
@@ -74,8 +76,23 @@ def test_key_becomes_tenant_and_scopes(key: CreatedKey) -> None:
             ],
         },
         "context": {"tenant_id": "acme", "key_id": key.key_id, "scopes": "chat records admin documents tokens"},
+        "usageIdentifierKey": "neve-prod-everybody-else",
     }
     assert authorize(f"bearer  {key.key} ") == answer
+
+
+def test_a_call_is_counted_by_the_key_of_its_tenant_once_that_is_in_a_plan(world: World, key: CreatedKey) -> None:
+    """A key that is made afterwards too, and a token; and no other tenant's."""
+    other = create_tenant(world, "other")
+    assert put_into_plan(world.scope, "throttled") == 1
+    later = create_key(world.scope, ["chat"])
+    answers = [authorize(f"Bearer {one.key}") for one in (key, later, other)]
+    counted = [answer["usageIdentifierKey"] for answer in answers]
+    assert counted[0] == counted[1] == value_of("prod", "acme") != counted[2] == "neve-prod-everybody-else"
+    assert [answer["context"].get("plan") for answer in answers] == ["throttled", "throttled", None]
+    assert all(20 <= len(one) <= 128 for one in counted), "API Gateway, API key values"
+    assert put_into_plan(world.scope, None) == 2
+    assert authorize(f"Bearer {key.key}")["usageIdentifierKey"] == counted[2]
 
 
 def test_everything_else_is_unauthorized(world: World, key: CreatedKey) -> None:

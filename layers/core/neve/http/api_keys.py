@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hmac
 import re
+from dataclasses import replace
 from datetime import timedelta
 
 from neve.caching import CacheSpec
@@ -53,6 +54,7 @@ def caller_of(ports: Ports, authorization: str | None) -> Caller | None:
         return None
     note_use(ports, row)
     caller = _holder(ports, token) if token else Caller(row.tenant_id, row.key_id, row.scopes)
+    caller = replace(caller, plan=row.plan)
     return verdicts.put(sha256, caller, as_of=as_of)
 
 

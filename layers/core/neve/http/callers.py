@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from hashlib import sha256
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -16,13 +17,14 @@ from neve.domain.ids import as_name
 class Caller:
     """Names whoever makes a call, as verified. ``key_id``: of the API key, also where a token of it calls. ``user_id``
     and ``expires_at`` (aware, of whole seconds): of an access token. Without the first it sees the whole tenant, as a
-    key does; a key has neither."""
+    key does; a key has neither. ``plan``: the tenant's usage plan, which the gateway alone is told of."""
 
     tenant_id: str
     key_id: str
     scopes: tuple[str, ...]
     user_id: str | None = None
     expires_at: datetime | None = None
+    plan: str | None = None
 
     @classmethod
     def of(cls, context: Mapping[str, Any]) -> Caller | None:
@@ -50,7 +52,15 @@ class Caller:
             context["user_id"] = quote(self.user_id, safe="")
         if self.expires_at is not None:
             context["expires_at"] = int(self.expires_at.timestamp())
+        if self.plan is not None:
+            context["plan"] = self.plan
         return context
+
+    def usage_key(self, stage: str) -> str:
+        """Give the value of the gateway's key whose usage plan counts the call: the tenant's own, or the one of all who
+        have no plan. It lets nobody in: the gateway takes it from the authorizer alone. 20 to 128 characters."""
+        whose = f"tenant-{sha256(self.tenant_id.encode()).hexdigest()[:32]}" if self.plan else "everybody-else"
+        return f"neve-{stage}-{whose}"
 
     def refuse_expired(self, now: datetime) -> None:
         """Raises 401 ``token_expired``: a gateway keeps the authorizer's answer for longer than a token may be good."""

@@ -22,7 +22,8 @@ SCOPES = ("chat", "records", "admin", "documents", "tokens")
 
 @dataclass(frozen=True, slots=True)
 class ApiKey:
-    """An API key's row. ``sha256`` is of the whole key text, in hex. ``last_used_day``: ``2026-03-10``, in UTC."""
+    """An API key's row. ``sha256`` is of the whole key text, in hex. ``last_used_day``: ``2026-03-10``, in UTC.
+    ``plan``: the tenant's, where it has one."""
 
     key_id: str
     tenant_id: str
@@ -33,6 +34,7 @@ class ApiKey:
     revoked_at: str | None = None
     last_used_day: str | None = None
     version: int = 0
+    plan: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,8 @@ class KnownPrefix:
 class TenantRow:
     """A tenant's row. ``policy_rev`` counts the writes of the policy, from 1 (never written). ``prefix``: of the
     highest version of the static prefix that there was, also when the policy has none now. ``closed``: it is being
-    removed. ``reindex_job``: makes the vectors of the policy's ``languages``; None when they are there."""
+    removed. ``reindex_job``: makes the vectors of the policy's ``languages``; None when they are there. ``plan``: which
+    usage plan of the gateway limits its calls; None: the stage's limits alone (docs/rules/tenants.md#plans)."""
 
     id: str
     created_at: str
@@ -66,6 +69,7 @@ class TenantRow:
     closed: bool = False
     reindex_job: str | None = None
     version: int = 0
+    plan: str | None = None
 
 
 def read_tenant(item: Item) -> TenantRow:
@@ -73,7 +77,7 @@ def read_tenant(item: Item) -> TenantRow:
     policy = _decode_policy(item["policy"])
     prefix = KnownPrefix(item["prefix_version"], item["prefix_sha256"]) if "prefix_version" in item else None
     own = (item["sk"], item["created_at"], policy, item["policy_rev"], keys, prefix)
-    return TenantRow(*own, item.get("closed", False), item.get("reindex_job"), item["version"])
+    return TenantRow(*own, item.get("closed", False), item.get("reindex_job"), item["version"], item.get("plan"))
 
 
 @lru_cache(maxsize=POLICY_CACHE_SIZE)
@@ -109,6 +113,8 @@ def put_tenant(row: TenantRow) -> Put:
         item["closed"] = True
     if row.reindex_job is not None:
         item["reindex_job"] = row.reindex_job
+    if row.plan is not None:
+        item["plan"] = row.plan
     return Put(item, expectation(row.version))
 
 
@@ -128,6 +134,7 @@ def read_api_key(item: Item) -> ApiKey:
         item.get("revoked_at"),
         item.get("last_used_day"),
         item["version"],
+        item.get("plan"),
     )
 
 
@@ -145,7 +152,7 @@ def put_api_key(key: ApiKey) -> Put:
         "recent_pk": Keys(key.tenant_id).api_keys,
         "recent_sk": key.key_id,
     }
-    optional = ("label", "revoked_at", "last_used_day")
+    optional = ("label", "revoked_at", "last_used_day", "plan")
     item |= {name: value for name in optional if (value := getattr(key, name)) is not None}
     return Put(item, expectation(key.version))
 

@@ -75,6 +75,7 @@ class NewKey:
             raise NeveError("unauthorized", f"The tenant '{row.id}' is being removed.")
         ports = self.ports
         stored, text = new_key(ports.ids, row.id, self.scopes, self.label, iso(ports.clock.now()))
+        stored = replace(stored, plan=row.plan)
         live = (*row.live_keys, LiveKey(stored.key_id, stored.scopes))
         self.tried = CreatedKey(stored.key_id, text, stored.scopes, stored.created_at, self.label)
         ports.table.write([tenant_rows.put_api_key(stored), tenant_rows.put_tenant(replace(row, live_keys=live))])
