@@ -9,10 +9,10 @@ from typing import Any
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-WITHIN_S = 120.0
+WITHIN_S = 300.0
 """For the emulator's subprocesses, which load the encoder each for itself, and for a stage's first cold starts."""
 LOOK_S = 1.0
-ANSWERS_S = 60.0
+ANSWERS_S = 240.0
 REFUSED = (401, 403)
 """The emulator does not read the gateway answers that stand in an API's body, and says its own for a Deny."""
 
@@ -79,6 +79,8 @@ def _call(base_url: str, method: str, path: str, key: str, body: Any = None) -> 
     try:
         with urlopen(request, timeout=ANSWERS_S) as answer:  # noqa: S310
             return answer.status, dict(json.loads(answer.read() or b"{}"))
+    except TimeoutError as error:
+        raise T0Failed(f"{method} {path}: no answer within {ANSWERS_S:.0f} s") from error
     except HTTPError as error:
         text = error.read().decode(errors="replace")
         try:

@@ -78,7 +78,7 @@ def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
     for kind in LEFT_OUT:
         names = [*service.left_out.get(kind, []), *nested.left_out.get(kind, [])]
         print(f"service stack, left out: {len(names)} {kind} ({LEFT_OUT[kind]})")
-    wanted = Wanted(STAGE, template=template, sam_options=OPTIONS)
+    wanted = Wanted(STAGE, stores=("Search=opensearch",), template=template, sam_options=OPTIONS)
 
     def address() -> str:
         stack = cloud.client("cloudformation").describe_stack_resource(
