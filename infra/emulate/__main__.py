@@ -28,7 +28,8 @@ from local.stack.servers import start_servers
 from local.template import ROOT
 
 STAGE = "dev"
-BUILD_SHA = "0123456789abcdef"
+BUILD_SHA, NEXT_SHA = "0123456789abcdef", "123456789abcdef0"
+"""The second names the versions that know another table: SAM makes none while the sum is the same."""
 OPTIONS = ("--no-resolve-s3", "--s3-bucket", ARTIFACTS)
 """The bucket that SAM would make is described in SAM's own language, which the emulator does not read."""
 LAST_OUTPUT = 4_000
@@ -93,8 +94,12 @@ def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
     def deploy_again() -> None:
         deploy(emulated, wanted, address=address)
 
+    def deploy_next() -> None:
+        template.write_text(service_template(variables, str(alarms), NEXT_SHA).template, encoding="utf-8")
+        deploy_again()
+
     if "--restore" in sys.argv[1:]:
-        rehearse(emulated, STAGE, search, address, deploy_again)
+        rehearse(emulated, STAGE, search, address, deploy_next)
     else:
         deploy_again()
 
