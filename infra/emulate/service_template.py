@@ -22,6 +22,7 @@ LEFT_OUT = {
     "AWS::Logs::MetricFilter": "no metric is made of the access log",
     "AWS::Logs::QueryDefinition": "the saved queries are not made",
     "AWS::Lambda::LayerVersion": "built for arm64 and Python 3.13; functions use this machine's packages",
+    "AWS::XRay::SamplingRule": "no trace is taken",
     "AWS::CloudWatch::CompositeAlarm": "not made: they are of those above",
     MATHS: "not made; those of a deployment are evaluated by local/limits",
 }
