@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from infra.deploy.cloud import Cloud
-from infra.deploy.probe import key_of_the_moment, ports_of
+from infra.deploy.probe import ports_of
 from infra.deploy.t0 import LOOK_S, WITHIN_S, expect
 from infra.operate.restore import restore_table
 from local.reindex.search_domain import reindex_stage
@@ -18,7 +18,9 @@ from neve.adapters.opensearch.calls import Calls
 from neve.adapters.opensearch.client import open_search_client
 from neve.adapters.opensearch.index import ALIAS
 from neve.adapters.opensearch.places import empty_index, left_over
+from neve.usecases.tell.tenants.create_tenant import create_tenant
 
+TENANT = "acme"
 USER = "/v1/users/restored"
 MEMORIES = (
     "User's sister is named Mary.",
@@ -37,21 +39,21 @@ def rehearse(
     cloud: Cloud, stage: str, search: str, address: Callable[[], str], deploy_again: Callable[[], None]
 ) -> None:
     """``deploy_again``: onto what Parameter Store says. Raises NotRestored, and what T0 raises."""
-    with key_of_the_moment(ports_of(cloud.session, stage)) as key:
-        for text in MEMORIES:
-            expect(201, address(), "POST", f"{USER}/memories", key, {"text": text})
-        _wait_for_vectors(address(), key)
-        before = _recalls(address(), key)
-        print(f"{len(before)} recalls before, {sum(map(len, before.values()))} hits.", flush=True)
-        lost = str(cloud.parameters(stage)[f"/neve/{stage}/table-name"])
-        for line in restore_table(cloud.session, stage, None, lambda _: time.sleep(LOOK_S)):
-            print(line, flush=True)
-        print(f"{_empty(cloud, lost)} rows of {lost} are lost.", flush=True)
-        deploy_again()
-        _empty_index(ports_of(cloud.session, stage), search)
-        without = _recalls(address(), key)
-        reindex_stage(ports_of(cloud.session, stage), search, drop_old=True, settle_s=0)
-        after = _recalls(address(), key)
+    key = create_tenant(ports_of(cloud.session, stage), TENANT).key
+    for text in MEMORIES:
+        expect(201, address(), "POST", f"{USER}/memories", key, {"text": text})
+    _wait_for_vectors(address(), key)
+    before = _recalls(address(), key)
+    print(f"{len(before)} recalls before, {sum(map(len, before.values()))} hits.", flush=True)
+    lost = str(cloud.parameters(stage)[f"/neve/{stage}/table-name"])
+    for line in restore_table(cloud.session, stage, None, lambda _: time.sleep(LOOK_S)):
+        print(line, flush=True)
+    print(f"{_empty(cloud, lost)} rows of {lost} are lost.", flush=True)
+    deploy_again()
+    _empty_index(ports_of(cloud.session, stage), search)
+    without = _recalls(address(), key)
+    reindex_stage(ports_of(cloud.session, stage), search, drop_old=True, settle_s=0)
+    after = _recalls(address(), key)
     if without == before:
         raise NotRestored("the recalls were not of the search index: nothing is shown")
     if different := [question for question in QUESTIONS if before[question] != after[question]]:
