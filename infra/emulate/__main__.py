@@ -1,6 +1,7 @@
 """``make emulate``: the steps of ``make deploy`` on an emulator, and T0 through its REST stage, its stream and its
-queues. Recall searches a real OpenSearch: the emulator's domain holds no index. With ``--restore`` the table is
-lost and restored in between (``make rehearse-restore``)."""
+queues. Recall searches segments, as the stage dev does; with ``--domain`` a real OpenSearch, as the emulator's domain
+holds no index. With ``--restore`` the table is lost and restored in between, beside a domain (``make
+rehearse-restore``)."""
 
 from __future__ import annotations
 
@@ -40,11 +41,12 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="neve-emulate-") as temporary:
         folder = Path(temporary)
         began = time.monotonic()
-        servers = start_servers([Server.OPENSEARCH], folder)
+        domain = bool({"--domain", "--restore"} & set(sys.argv[1:]))
+        servers = start_servers([Server.OPENSEARCH] if domain else [], folder)
         try:
             with emulator(folder) as url:
                 os.environ.update(_nobody(url))
-                _emulate(Cloud(Session()), url, servers.urls[Server.OPENSEARCH], folder)
+                _emulate(Cloud(Session()), url, servers.urls.get(Server.OPENSEARCH), folder)
         except (NoEmulator, NotReady, StepFailed, T0Failed, NotRestored) as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             log = folder / "emulator.log"
@@ -63,7 +65,8 @@ def _nobody(url: str) -> dict[str, str]:
     return keys | {"AWS_ENDPOINT_URL": url, "AWS_REGION": REGION, "AWS_DEFAULT_REGION": REGION}
 
 
-def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
+def _emulate(cloud: Cloud, url: str, search: str | None, folder: Path) -> None:
+    """``search``: where the search domain is; None: there is none."""
     nested = known_only(read_yaml(ROOT / "infra" / "observability.yaml"))
     packages = [str(ROOT / "layers" / "core"), sysconfig.get_paths()["purelib"]]
     variables = {
@@ -79,7 +82,8 @@ def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
     for kind in LEFT_OUT:
         names = [*service.left_out.get(kind, []), *nested.left_out.get(kind, [])]
         print(f"service stack, left out: {len(names)} {kind} ({LEFT_OUT[kind]})")
-    wanted = Wanted(STAGE, stores=("Search=opensearch",), template=template, sam_options=OPTIONS)
+    stores = () if search is None else ("Search=opensearch",)
+    wanted = Wanted(STAGE, stores=stores, template=template, sam_options=OPTIONS)
 
     def address() -> str:
         stack = cloud.client("cloudformation").describe_stack_resource(
@@ -88,7 +92,7 @@ def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
         api = stack["StackResourceDetail"]["PhysicalResourceId"]
         return f"{url}/restapis/{api}/{STAGE}/_user_request_"
 
-    emulated = EmulatedCloud(cloud.session, search)
+    emulated = cloud if search is None else EmulatedCloud(cloud.session, search)
     deploy(emulated, wanted, address=address)
 
     def deploy_again() -> None:
@@ -98,7 +102,7 @@ def _emulate(cloud: Cloud, url: str, search: str, folder: Path) -> None:
         template.write_text(service_template(variables, str(alarms), NEXT_SHA).template, encoding="utf-8")
         deploy_again()
 
-    if "--restore" in sys.argv[1:]:
+    if "--restore" in sys.argv[1:] and search is not None:
         rehearse(emulated, STAGE, search, address, deploy_next)
     else:
         deploy_again()

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from local.recovery.progress import Progress, in_words
-from neve.adapters.segments.index import MODEL_TTL_MS, SegmentsIndex
+from neve.adapters.segments.index import MODEL_TTL_MS, SegmentsIndex, UnreadableSegments
 from neve.ports.engines import Ports
+from neve.store.keys import Keys
+from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.work.indexing.reindex import reindex
 
 SETTLE_S = MODEL_TTL_MS / 1_000
@@ -26,8 +28,22 @@ def reindex_segments(ports: Ports, *, settle_s: float = SETTLE_S) -> None:
             ports.clock.sleep(settle_s)
 
     settle()
+    _erase_unreadable(ports, index)
     done = reindex(ports, index, _nothing, settle, Progress(), ports.multi)
     print(f"The segments are for {model.tag} now: {in_words(done)}.")
+
+
+def _erase_unreadable(ports: Ports, index: SegmentsIndex) -> None:
+    """Erase the passages of users whose object is not there, as behind a restored table, or cannot be read: the reindex
+    writes all of them anew."""
+    for tenant in all_tenants(ports.table):
+        keys = Keys(tenant)
+        for owner in (keys.of_user(user).owner for user in users_of(ports.table, keys)):
+            try:
+                index.count(owner)
+            except UnreadableSegments as error:
+                print(f"{error}: written anew.", flush=True)
+                index.erase(owner)
 
 
 def _nothing() -> None:

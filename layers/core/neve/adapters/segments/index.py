@@ -278,7 +278,7 @@ class SegmentsIndex:
         stored = self._read(keys)
         try:
             erased = self._follow(owner, stored, began).segment.snapshot.live
-        except _Unreadable:
+        except UnreadableSegments:
             erased = 0 if stored.base is None else int(stored.base["passages"])
         self._cache.drop(owner)
         while found := [key_of(item) for item in all_rows(readable_whole(self._table), keys.passages)]:
@@ -344,7 +344,7 @@ class SegmentsIndex:
 
     def _follow(self, owner: Owner, stored: _Stored, began: _Began) -> HeldUser:
         """Bring what is held of the user to what the rows said, or give what is held where that is newer. No lock is
-        held while anybody is waited for. Raises _Unreadable, and _BaseGone where more must be read."""
+        held while anybody is waited for. Raises UnreadableSegments, and _BaseGone where more must be read."""
         with self._lock_of(owner):
             known = self._cache.get(owner)
             if known is not None and self._joined(known, stored, began):
@@ -413,14 +413,14 @@ class SegmentsIndex:
         return self._locks[hash(owner) % _LOCKS]
 
 
-class _Unreadable(StoreUnavailable):
+class UnreadableSegments(StoreUnavailable):
     """Bytes are no base and no delta, or are not there. A user's are made again by a reindex."""
 
     def __init__(self, reason: str) -> None:
         super().__init__("search", f"segments: {reason}")
 
 
-class _BaseGone(_Unreadable):
+class _BaseGone(UnreadableSegments):
     """The rows that were read do not lead to all passages: the object that they name is not there, since it was merged
     twice meanwhile, or the user was erased; or only the newest were read, and more must be."""
 
@@ -433,7 +433,7 @@ def _readable() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
-        raise _Unreadable(str(error)) from error
+        raise UnreadableSegments(str(error)) from error
 
 
 def _expected(stored: _Stored) -> Expectation:
