@@ -5,6 +5,7 @@ from __future__ import annotations
 from local.recovery.progress import Progress, in_words
 from neve.adapters.segments.index import MODEL_TTL_MS, SegmentsIndex, UnreadableSegments
 from neve.ports.engines import Ports
+from neve.ports.search import Owner
 from neve.store.keys import Keys
 from neve.store.tenants.directory import all_tenants, users_of
 from neve.usecases.work.indexing.reindex import reindex
@@ -39,11 +40,18 @@ def _erase_unreadable(ports: Ports, index: SegmentsIndex) -> None:
     for tenant in all_tenants(ports.table):
         keys = Keys(tenant)
         for owner in (keys.of_user(user).owner for user in users_of(ports.table, keys)):
-            try:
-                index.count(owner)
-            except UnreadableSegments as error:
-                print(f"{error}: written anew.", flush=True)
+            if not (_is_readable(index, owner) or _is_readable(index, owner)):
+                print("The segments of a user cannot be read: they are written anew.", flush=True)
                 index.erase(owner)
+
+
+def _is_readable(index: SegmentsIndex, owner: Owner) -> bool:
+    """Say so. Once it may be that others merge all the time."""
+    try:
+        index.count(owner)
+    except UnreadableSegments:
+        return False
+    return True
 
 
 def _nothing() -> None:

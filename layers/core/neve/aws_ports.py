@@ -5,6 +5,7 @@ that it does not use."""
 
 from __future__ import annotations
 
+import os
 from functools import cached_property
 from pathlib import Path
 from tempfile import gettempdir
@@ -79,6 +80,7 @@ class AwsPorts:
                 ids=self.ids,
                 tasks=self.tasks,
                 caches=self.caches,
+                cache_bytes=_memory_bytes() // 4,
             )
         from neve.adapters.opensearch.client import open_search_client
         from neve.adapters.opensearch.index import ALIAS, OpenSearchIndex
@@ -193,6 +195,11 @@ class AwsPorts:
         from neve.adapters.aws.secrets import Secrets
 
         return Secrets(aws_client("secretsmanager", session=self._session), self.caches)
+
+
+def _memory_bytes() -> int:
+    """Give the memory that Lambda gives the process; elsewhere that of a function which recalls."""
+    return int(os.environ.get("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "1769")) * 1_000_000
 
 
 def queue_field(queue: QueueName) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from neve.adapters.clock import SystemClock, SystemIds, ThreadTasks
+from neve.adapters.segments.delta import unpack_delta
 from neve.adapters.segments.index import SHARED_MS, SegmentsIndex
 from neve.store.keys import base_of
 from tests.simulation.segments.workers import ITEMS, KEYS, MODEL, OWNER, PASSAGES, Found, Wrote, said, search
@@ -46,12 +47,22 @@ def what_was_taken_back_is_in_nothing_that_is_kept(run: Run) -> Iterator[str]:
     done, cloud = run.segments, run.cloud
     if done.erasing or any(one.ended_s == float("inf") for one in done.wrote):
         return  # who does not know whether it was done does it again, in the product
-    named = {str(row["base"]) for key, row in cloud.table.rows.items() if key == KEYS.passage_base}
-    for name, stored in cloud.objects.objects.items():
-        if name.startswith(KEYS.segments_prefix) and base_of(name) in named:
-            for one in done.wrote:
-                if one.keep is None and _is_taken_back(one, done.wrote) and said(one).text.encode() in stored.body:
-                    yield f"rev {one.rev} of {one.item}.{one.n} in {name}"
+    row: dict[str, Any] = cloud.table.rows.get(KEYS.passage_base, {})
+    kept = {row.get("base"), row.get("previous")}  # another object is of a merge that died in front of its pointer
+    texts = {
+        name: stored.body
+        for name, stored in cloud.objects.objects.items()
+        if name.startswith(KEYS.segments_prefix) and base_of(name) in kept
+    }
+    for key, item in cloud.table.rows.items():
+        if key.pk == KEYS.passages and key != KEYS.passage_base:
+            delta = unpack_delta(key.sk, item["packed"], MODEL)
+            texts[key.sk] = "".join(one.text for one in delta.written).encode()
+    for one in done.wrote:
+        if one.keep is None and _is_taken_back(one, done.wrote):
+            yield from (
+                f"{said(one).text} in {name}" for name, body in texts.items() if said(one).text.encode() in body
+            )
 
 
 def _is_taken_back(one: Wrote, wrote: list[Wrote]) -> bool:

@@ -137,6 +137,24 @@ def test_words_that_are_taken_back_are_in_nothing_that_is_kept(make: Make, tmp_p
     assert left == [] and found(make()) == ["b"]
 
 
+def test_what_a_merge_left_that_died_behind_the_pointer_is_deleted_when_its_message_comes_again(
+    make: Make, table: SqliteTable, objects: FileObjects, monkeypatch: MonkeyPatch
+) -> None:
+    make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage("a", "zanzibar"), passage("b", "kayak")])
+    with monkeypatch.context() as patch:
+        patch.setattr(SegmentsIndex, "_forget_before", died)
+        with pytest.raises(StoreUnavailable):
+            make().trim(ADA, "a", keep=0, version=1)
+    assert len(objects.list(KEYS.segments_prefix)) == 2 and len(rows(table)) == 2
+    make().trim(ADA, "a", keep=0, version=1)
+    assert all(b"zanzibar" not in (objects.get(name) or b"") for name in objects.list(KEYS.segments_prefix))
+    assert found(make()) == ["b"]
+
+
+def died(*_: object) -> None:
+    raise StoreUnavailable("table", "the worker died here")
+
+
 def test_a_base_of_several_pieces_is_whole(make: Make, objects: FileObjects, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PIECE_BYTES", 500)
     index = make(merged_from=1, looked_at=EVERY_SIGN)
@@ -145,19 +163,24 @@ def test_a_base_of_several_pieces_is_whole(make: Make, objects: FileObjects, mon
     assert len(found(make())) == 5 == len(make().search_vector(ADA, vector(1, 0, 0, 0), ANY, 9))
 
 
-def test_a_write_larger_than_a_row_is_several(make: Make, table: SqliteTable) -> None:
+def test_a_write_larger_than_a_row_is_several(make: Make, table: SqliteTable, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MERGED_FROM_BYTES", 1 << 30)
     index = make(looked_at="", merged_from=1_000)
-    index.upsert(ADA, [passage(f"m{n}", f"kayak {randbytes(40_000).hex()}") for n in range(4)])
-    assert len(rows(table)) > 2 and all(len(row["packed"]) < 400_000 for row in rows(table))
-    assert found(make()) == ["m0", "m1", "m2", "m3"]
+    metadata = tuple(f"k{n}={randbytes(160).hex()}" for n in range(16))
+    index.upsert(ADA, [passage(f"m{n:03}", "kayak", metadata=metadata) for n in range(200)])
+    index.upsert(ADA, [passage(f"n{n}", f"kayak {randbytes(40_000).hex()}") for n in range(8)])
+    assert len(rows(table)) > 4 and all(len(row["packed"]) < 400_000 for row in rows(table))
+    assert make().count(ADA) == 208
 
 
 def test_vectors_of_another_model_are_not_compared(make: Make) -> None:
     """The stage's row says whose they are; a process that was made for another model goes by it."""
     index = make()
     index.upsert(ADA, [passage("a", "kayak", vector=VECTORS[1])])
-    assert make().model() == MODEL and index.is_made()
+    assert make().model() == MODEL and not index.is_made(), "a write is not all of it"
+    assert len(index.search_vector(ADA, vector(1, 0, 0, 0), ANY, 9)) == 1
     index.take_over(IndexModel("newer", 4))
+    assert index.is_made() and index.search_vector(ADA, vector(1, 0, 0, 0), ANY, 9) == [], "what it held already"
     other = make()
     assert other.model() == IndexModel("newer", 4)
     assert other.search_vector(ADA, vector(1, 0, 0, 0), ANY, 9) == [] and found(other) == ["a"]

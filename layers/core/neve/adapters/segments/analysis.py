@@ -1,4 +1,4 @@
-"""The terms of the embedded keyword index, and how much a passage holds of each."""
+"""Finds the terms of a passage for the keyword leg, and how much it holds of each."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Analyzer:
 
 
 def stored_terms(terms: Iterable[str]) -> tuple[Term, ...]:
-    """Terms as the file holds them."""
+    """Give terms as they are kept."""
     return tuple(map(_hashed, terms))
 
 

@@ -1,4 +1,4 @@
-"""All passages of one user as bytes: what a merge writes and a cold reader loads, by laying arrays over them.
+"""Packs all passages of one user: what a merge writes, and a cold reader loads by laying arrays over the bytes.
 
 A head in JSON tells the arrays that follow, each at a multiple of 8 bytes: the columns, the postings, the vectors in
 half precision, the texts."""
@@ -25,7 +25,7 @@ _ALIGNED: Final = 8
 _POSTINGS: Final = ("keys", "starts", "docs", "impacts")
 
 
-def pack_base(held: HeldUser, model: IndexModel) -> bytes:
+def pack_base(held: HeldUser) -> bytes:
     """Pack what is held of a user."""
     segment, texts, removals = held.packed()
     words = [text.encode() for text in texts]
@@ -38,8 +38,8 @@ def pack_base(held: HeldUser, model: IndexModel) -> bytes:
         "texts": np.frombuffer(b"".join(words), np.uint8),
     }
     head = {
-        "model": model.tag,
-        "dimensions": model.dimensions,
+        "model": held.model.tag,
+        "dimensions": held.model.dimensions,
         "names": segment.names,
         "removals": removals,
         "arrays": [[name, array.dtype.str, list(array.shape)] for name, array in arrays.items()],
@@ -71,7 +71,8 @@ def unpack_base(packed: bytes, model: IndexModel, base: str, absorbed: Iterable[
         )
         texts = Texts(arrays["texts"].tobytes(), arrays["text_ends"])
         removals = [Removal(*one) for one in head["removals"]]
-        return HeldUser.of_base(base, absorbed, Segment.unpack(model.dimensions, segment), texts, removals)
+        made = Segment.unpack(model.dimensions, segment)
+        return HeldUser.of_base(model, base, len(packed), absorbed, made, texts, removals)
     except (struct.error, LookupError, TypeError) as error:
         raise ValueError(f"{base} is no base") from error
 

@@ -1,5 +1,5 @@
-"""One write of a user's passages as a row: what was upserted, or what was removed. Deltas of a user are joined in the
-order of their ids, and the higher version of a passage stands, so no writer reads before it writes."""
+"""Packs one write of a user's passages for a row: what was upserted, or what was removed. Deltas of a user are joined
+in the order of their ids, and the higher version of a passage stands, so no writer reads before it writes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -51,7 +51,7 @@ def pack_written(written: Sequence[Written], model: IndexModel) -> Iterator[byte
     part: list[Written] = []
     size = 0
     for one in written:
-        adds = 2 * model.dimensions + len(one.stored.terms) + 4 * len(one.text) + 512
+        adds = 2 * model.dimensions + len(one.stored.terms) + len(_as_json(_fields_of(one)))
         if part and size + adds > MAX_BYTES:
             yield _packed(part, (), model)
             part, size = [], 0
@@ -92,15 +92,23 @@ def _packed(written: Sequence[Written], removals: Sequence[Removal], model: Inde
     head = {
         "model": model.tag,
         "dimensions": model.dimensions,
-        "passages": [[*(getattr(one.stored, name) for name in _FIELDS), one.text] for one in written],
+        "passages": [_fields_of(one) for one in written],
         "vectors": [vector is not None for vector in vectors],
         "terms": [len(one.stored.terms) for one in written],
         "terms_bytes": len(terms),
         "removals": removals,
     }
     halves = np.frombuffer(b"".join(vector for vector in vectors if vector is not None), "<f4").astype("<f2").tobytes()
-    packed = zlib.compress(json.dumps(head, ensure_ascii=False, separators=(",", ":")).encode())
+    packed = zlib.compress(_as_json(head))
     return b"".join((_LENGTH.pack(len(packed)), packed, halves, terms))
+
+
+def _fields_of(one: Written) -> list[Any]:
+    return [*(getattr(one.stored, name) for name in _FIELDS), one.text]
+
+
+def _as_json(value: Any) -> bytes:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _vectors(packed: bytes, head: dict[str, list[bool] | int]) -> dict[int, bytes]:

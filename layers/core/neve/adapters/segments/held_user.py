@@ -1,4 +1,4 @@
-"""All passages of one user in memory, as the base and the deltas behind it say."""
+"""Holds all passages of one user in memory, as the base and the deltas behind it say."""
 
 from __future__ import annotations
 
@@ -10,18 +10,21 @@ from numpy.typing import NDArray
 
 from neve.adapters.segments.delta import Delta, Removal, Written
 from neve.adapters.segments.segment import PackedSegment, Rows, Segment
+from neve.ports.search import IndexModel
 
 Place = tuple[str, int]
 """Item id and n."""
+SAID = ("fingerprint", "tags", "metadata", "path", "category", "group")
+"""The attributes of a passage that are words of somebody; the fingerprint is that of the text."""
 BYTES_A_TEXT = 150
 """What a text costs beside its words."""
 
 
 class _Stands(NamedTuple):
-    """The passage that is there."""
+    """The passage that is there, and what it says."""
 
     version: int
-    fingerprint: str
+    words: tuple[str | None, ...]
 
 
 class Texts:
@@ -49,26 +52,37 @@ class Texts:
 
 
 class HeldUser:
-    """``base``: the id of the base that it began with. ``absorbed``: the deltas that are in that base. ``applied``:
+    """``model``: whose vectors it holds. ``base``: the id of the base that it began with, ``base_bytes`` its size: its
+    arrays may lie over those bytes. ``absorbed``: the deltas that are in that base. ``applied``:
     those that were joined behind it. ``forgotten``: base or deltas hold words that are no passage's any more, since
     they were removed or others took their place. Changed by one thread at a time; a snapshot of its segment never
     changes, and no text of a row does."""
 
-    def __init__(self, dimensions: int) -> None:
+    def __init__(self, model: IndexModel) -> None:
+        self.model = model
+        self.base_bytes = 0
         self.base: str | None = None
         self.absorbed: frozenset[str] = frozenset()
         self.applied: set[str] = set()
         self.forgotten = False
-        self.segment = Segment(dimensions)
+        self.segment = Segment(model.dimensions)
         self.texts = Texts()
         self.removals: dict[str, dict[int, int]] = {}
 
     @classmethod
-    def of_base(
-        cls, base: str, absorbed: Iterable[str], segment: Segment, texts: Texts, removals: Iterable[Removal]
+    def of_base(  # noqa: PLR0913
+        cls,
+        model: IndexModel,
+        base: str,
+        size: int,
+        absorbed: Iterable[str],
+        segment: Segment,
+        texts: Texts,
+        removals: Iterable[Removal],
     ) -> HeldUser:
-        held = cls(0)
-        held.base, held.absorbed = base, frozenset(absorbed)
+        """Hold what a base of ``size`` bytes says."""
+        held = cls(model)
+        held.base, held.base_bytes, held.absorbed = base, size, frozenset(absorbed)
         held.segment, held.texts = segment, texts
         for removal in removals:
             held._refuse_late(removal)
@@ -76,7 +90,7 @@ class HeldUser:
 
     @property
     def nbytes(self) -> int:
-        return self.segment.nbytes + self.texts.nbytes
+        return self.base_bytes + self.segment.nbytes + self.texts.nbytes
 
     def moved_to(
         self, base: str | None, previous: str | None, absorbed: frozenset[str], listed: frozenset[str] | None
@@ -110,7 +124,7 @@ class HeldUser:
                 rows = [row for row in self._rows(place[0], place[1], last=place[1]) if row not in gone]
                 before = added.get(place)
                 stands = [_stands(before)] if before else [self._stands(row) for row in rows]
-                self.forgotten |= any(other.fingerprint != one.stored.fingerprint for other in stands)
+                self.forgotten |= any(other.words != _words(one) for other in stands)
                 if self._is_removed(one) or _is_older(one, stands):
                     self.forgotten |= not stands
                     continue
@@ -138,8 +152,8 @@ class HeldUser:
 
     def _stands(self, row: int) -> _Stands:
         snapshot = self.segment.snapshot
-        [fingerprint] = snapshot.names_of("fingerprint", np.array([row], np.int32))
-        return _Stands(int(snapshot.columns["version"][row]), fingerprint)
+        words = [snapshot.names[name].values([int(snapshot.columns[name][row])])[0] for name in SAID]
+        return _Stands(int(snapshot.columns["version"][row]), tuple(words))
 
     def _rows(self, item_id: str, keep: int, up_to: int | None = None, last: int | None = None) -> list[int]:
         """Give the live rows of an item from a number on."""
@@ -171,7 +185,11 @@ def _is_of(removal: Removal, place: Place, one: Written) -> bool:
 
 
 def _stands(one: Written) -> _Stands:
-    return _Stands(one.stored.version, one.stored.fingerprint)
+    return _Stands(one.stored.version, _words(one))
+
+
+def _words(one: Written) -> tuple[str | None, ...]:
+    return tuple(getattr(one.stored, name) for name in SAID)
 
 
 def _is_older(one: Written, stands: Sequence[_Stands]) -> bool:

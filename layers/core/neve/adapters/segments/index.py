@@ -1,4 +1,4 @@
-"""The SearchIndex port on the table and the objects: nothing has to be kept running (docs/adr/0089).
+"""Implements the SearchIndex port on the table and the objects: nothing has to be kept running (docs/adr/0089).
 
 A write is one row, a *delta*, put without reading anything. A writer that finds many deltas writes the *base* anew, an
 object that holds everything before them, sets the pointer to it if nobody else has, and deletes what it has absorbed. A
@@ -25,7 +25,7 @@ from neve.adapters.segments.segment_cache import SegmentCache
 from neve.adapters.segments.stored_passage import stored_passage
 from neve.caching import Caches
 from neve.domain.ids import ulid_time
-from neve.domain.indexing.passage import Passage, removal_version
+from neve.domain.indexing.passage import Passage, removal_version, rev_of
 from neve.domain.recall.query import TextQuery, query_terms
 from neve.ports.errors import Conflict, StoreUnavailable
 from neve.ports.objects import ObjectStore
@@ -36,7 +36,7 @@ from neve.store.keys import SEARCH_MODEL, UserKeys, base_of, passage_delta_id
 from neve.store.partitions import PAGE, all_rows, object_pages, readable_whole
 
 CACHE_BYTES: Final = 700_000_000
-"""Of the 1,769 MB that a function has which recalls (*chosen*)."""
+"""Of a process that is told no other size."""
 MERGED_FROM: Final = 64
 """Deltas from which they are merged into a base, and …"""
 MERGED_FROM_BYTES: Final = 256_000
@@ -153,13 +153,15 @@ class SegmentsIndex:
         return self._model
 
     def is_made(self) -> bool:
-        """Say whether anything was ever written to it."""
-        return self._table.get(SEARCH_MODEL) is not None
+        """Say whether all passages are in it: ``take_over`` was called, which is done behind filling it."""
+        row = self._table.get(SEARCH_MODEL)
+        return row is not None and bool(row.get("whole"))
 
     def take_over(self, model: IndexModel) -> None:
         """Note that the index is for vectors of a model from now on; those of another are left out until they are
         written again. Raises StoreUnavailable."""
-        self._table.write([Put(_row(SEARCH_MODEL, "search_model", tag=model.tag, dimensions=model.dimensions))])
+        row = _row(SEARCH_MODEL, "search_model", tag=model.tag, dimensions=model.dimensions, whole=True)
+        self._table.write([Put(row)])
         self._model, self._noted_ms = model, self._clock.monotonic_ms()
 
     def _note_model(self) -> None:
@@ -178,7 +180,8 @@ class SegmentsIndex:
         written = [
             Written(stored_passage(0, passage, self._analyzer.analyse(passage)), passage.text) for passage in checked
         ]
-        self._put(owner, pack_written(written, self._model), forgets=any(one.version > 1 for one in passages))
+        rewrites = any(rev_of(one.document_version) > 1 for one in passages)
+        self._put(owner, pack_written(written, self._model), forgets=rewrites)
 
     def trim(self, owner: Owner, item_id: str, *, keep: int, version: int) -> None:
         removal = Removal(item_id, keep, removal_version(version))
@@ -213,6 +216,7 @@ class SegmentsIndex:
                 return False
             held = self._follow(owner, stored, began)
             if not is_many and not held.forgotten:
+                self._finish_forgetting(keys, stored)
                 return False
             if self._merged(owner, stored, held):
                 return True
@@ -224,7 +228,7 @@ class SegmentsIndex:
         """Write a new base; False where another writer was faster."""
         keys = UserKeys(*owner)
         with self._lock_of(owner):
-            packed, passages, forgets = pack_base(held, self._model), held.segment.snapshot.live, held.forgotten
+            packed, passages, forgets = pack_base(held), held.segment.snapshot.live, held.forgotten
         base = self._ids.ulid(self._clock.now())
         names = self._put_pieces(keys, base, packed)
         row = _row(
@@ -268,6 +272,14 @@ class SegmentsIndex:
                 if base not in kept and (base in (stored.previous, stored.base_id) or base < left_before):
                     self._objects.delete(name)
 
+    def _finish_forgetting(self, keys: UserKeys, stored: _Stored) -> None:
+        """Delete what a merge has left that died behind the pointer: the message of the words that it took back comes
+        again, and finds them in no passage."""
+        for ulid in sorted(stored.listed & stored.absorbed):
+            self._table.write([Delete(keys.passage_delta(ulid))])
+        for page in object_pages(self._objects, keys.segments_prefix):
+            self._delete_objects(name for name in page if base_of(name) == stored.previous)
+
     def _delete_objects(self, names: Iterable[str]) -> None:
         for name in names:
             self._objects.delete(name)
@@ -308,6 +320,8 @@ class SegmentsIndex:
         """Give all passages of a user as of now, or ``SHARED_MS`` before."""
         now_ms = self._clock.monotonic_ms()
         known = self._cache.get(owner)
+        if known is not None and known.held.model != self._model:
+            known = None
         if known is not None and known.read_ms > max(known.wrote_ms, now_ms - SHARED_MS):
             return known.held
         since = "" if known is None or known.held.base is None else ulid_time(known.read_at - OVERLAP)
@@ -367,19 +381,21 @@ class SegmentsIndex:
         if known.read_ms > began.ms:
             return True
         listed = stored.listed if stored.whole else None
-        if held.segment.mostly_dead or not held.moved_to(stored.base_id, stored.previous, stored.absorbed, listed):
+        if held.model != self._model or held.segment.mostly_dead:
+            return False
+        if not held.moved_to(stored.base_id, stored.previous, stored.absorbed, listed):
             return False
         new = {ulid: packed for ulid, packed in stored.deltas.items() if ulid not in held.applied}
         if new:
             with _readable():
-                held.join([unpack_delta(ulid, packed, self._model) for ulid, packed in new.items()])
+                held.join([unpack_delta(ulid, packed, held.model) for ulid, packed in new.items()])
         known.read_at, known.read_ms = began
         return True
 
     def _load(self, owner: Owner, stored: _Stored) -> HeldUser:
         """Load the base; whoever wants the same one meanwhile waits for it, too."""
         if stored.base is None:
-            return HeldUser(self._model.dimensions)
+            return HeldUser(self._model)
         self._before_load()
         base = str(stored.base["base"])
         with self._lock_of(owner):

@@ -37,7 +37,7 @@ Accepts = Callable[[int], bool]
 @dataclass(frozen=True, slots=True)
 class TermQuery:
     """A keyword query in terms. ``required`` and ``excluded`` concern ``text``; ``accepts`` looks at a passage's row id
-    (the file's) and has the last word."""
+    and has the last word."""
 
     groups: Sequence[Sequence[Term]]
     min_match: int

@@ -1,4 +1,4 @@
-"""A passage as the engines keep it that search in memory."""
+"""Gives a passage the form in which the engines keep it that search in memory."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NEVER: Final = 1 << 62
 
 
 class StoredPassage(NamedTuple):
-    """A passage as the file keeps it, in the order of its columns, without the texts. ``row`` rises and is never given
+    """A passage as it is kept, in the order of its columns, without the texts. ``row`` rises and is never given
     twice; ``tags``, ``metadata`` and ``about`` are JSON arrays; ``vector`` is normalised; ``terms`` are packed
     WEIGHTED_TERMS; ``length`` are the index terms of the passage's message; a time that is not given is ``ALWAYS`` or
     ``NEVER``."""
