@@ -164,7 +164,7 @@ ABLATIONS = _by_name(
             "just said",
             "what was said in other conversations, in a first pack",
             "chat",
-            60,
+            200,
             lambda: [(just_said, "tails_of", lambda *_: [])],
         ),
         Ablation(
