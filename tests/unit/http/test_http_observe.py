@@ -74,7 +74,7 @@ def test_append_and_read_back(api: Api) -> None:
     reply = append(api, *events)
     answer = dict(reply.json)
     assert answer.pop("compaction_job_id").startswith("job_")
-    assert (reply.status, answer) == (201, {"seqs": [1, 2, 3, 4, 5], "observation": "queued", "compaction": "queued"})
+    assert (reply.status, answer) == (201, {"seqs": [1, 2, 3, 4, 5], "observation": "waiting", "compaction": "queued"})
     page = log(api).json
     assert "next_from_seq" not in page
     assert page["events"][0] == {

@@ -16,6 +16,7 @@ from neve.domain.jobs.time_share import TimeShare
 from neve.domain.records.sessions import EventType
 from neve.ports.table import Index, Put
 from neve.store.keys import DUE_SHARDS, due_shard
+from neve.store.tenants.tenant_rows import TenantRow, put_tenant
 from neve.usecases.core.jobs.finish_job import finish_job
 from neve.usecases.core.jobs.messages.observation import observation_job_id
 from neve.usecases.core.jobs.read_jobs import find_job
@@ -126,6 +127,7 @@ def test_rows_that_were_queued_just_now_hide_no_other(world: World) -> None:
 
 def test_a_row_that_this_version_cannot_read_keeps_no_other_from_the_sweep(world: World) -> None:
     """A version that was taken back may have written it."""
+    world.table.write([put_tenant(TenantRow(world.tenant.id, "2026-03-09T09:30:00.000Z", world.tenant.policy))])
     first, second = in_order(world, 2)
     table, odd = world.table, create_memory(world.user(first), NewMemory("song"))
     append_unqueued(world, first)
