@@ -184,4 +184,5 @@ def make_observer(choices: Choices) -> Observer:
     key = choices.anthropic_key
     if key is None:
         return ExtractiveObserver()
-    return PromptedObserver(AnthropicWhenAsked(lambda: key), DEFAULT_MODEL, PASS_S)
+    model = AnthropicWhenAsked(lambda: key)
+    return PromptedObserver(model, DEFAULT_MODEL, PASS_S, batches=model)

@@ -115,6 +115,12 @@ class MeteredObserver:
         usage = self._charge(lambda model: PromptedObserver(model, "metered").condense(given), answered)
         return replace(answer, usage=usage, calls=1)
 
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        return self._rules.hand_in(given)
+
+    def withdraw(self, handed_in: str) -> None:
+        self._rules.withdraw(handed_in)
+
     def file_away(self, given: FilingInput) -> Filed:
         answer = self._rules.file_away(given)
         answered = [asdict(action) for action in answer.actions] + [asdict(answer.account)] if answer.account else []

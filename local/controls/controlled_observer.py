@@ -164,6 +164,12 @@ class ControlledObserver:
         with self._call(request, self._inner.name):
             return self._inner.condense(given)
 
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        return self._inner.hand_in(given)
+
+    def withdraw(self, handed_in: str) -> None:
+        self._inner.withdraw(handed_in)
+
     def summarise(self, given: SummaryInput) -> Summarised:
         request = _rendered(lambda renderer: renderer.summarise(given))
         if self._script.has("summarise", _text(request)):

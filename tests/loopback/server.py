@@ -19,11 +19,13 @@ from tests.loopback import (
     responses_answers,
     responses_rules,
 )
+from tests.loopback.batches.batches import Batches, NoSuchBatch
 from tests.loopback.prefix_cache import Accounted, PrefixCache, content_of
 from tests.loopback.refusal import Json, Refused
 from tests.loopback.script import Script, Step, last_text
 
 HANGS_AT_MOST_S = 120.0
+BATCHES = "/v1/messages/batches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,7 @@ class Loopback:
     refused: list[str] = field(default_factory=list)
     ahead_s: float = 0.0
     cache: PrefixCache = field(init=False)
+    batches: Batches = field(default_factory=Batches)
     url: str = ""
     closing: Event = field(default_factory=Event)
 
@@ -84,11 +87,23 @@ class Loopback:
         self.requests.clear()
         self.refused.clear()
         self.ahead_s = 0.0
+        self.batches = Batches(self.url)
         self.cache = PrefixCache(lambda: time.monotonic() + self.ahead_s, self.minimum)
 
     def will(self, *steps: Step) -> None:
         """What it answers next."""
         self.script.put(steps)
+
+    def end_batches(self, *, expired: bool = False) -> None:
+        """Answer what was handed in, by the script."""
+        self.batches.end(self._batched, expired=expired)
+
+    def _batched(self, params: Json) -> Json:
+        step, dialect = self.script.next(last_text(params["messages"])), DIALECTS["/v1/messages"]
+        if step.fail is not None:
+            return {"type": "errored", "error": anthropic_answers.failure(500, "the script fails here")}
+        answer = dialect.answer(params, step, dialect.account(self.cache, params))
+        return {"type": "succeeded", "message": answer}
 
 
 @contextmanager
@@ -101,7 +116,7 @@ def running(port: int = 0, minimum: int | None = None) -> Iterator[Loopback]:
 
     server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
     server.daemon_threads = True
-    loopback.url = f"http://127.0.0.1:{server.server_address[1]}"
+    loopback.url = loopback.batches.url = f"http://127.0.0.1:{server.server_address[1]}"
     thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05}, daemon=True)
     thread.start()
     try:
@@ -126,6 +141,8 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if self.path.startswith("/_/"):
             self._steer(body)
+        elif self.path.startswith(BATCHES):
+            self._batches("POST", body)
         elif (dialect := DIALECTS.get(self.path)) is None:
             self._fail(404, f"there is no {self.path}", None)
         elif why := self._unauthorized():
@@ -137,7 +154,24 @@ class _Handler(BaseHTTPRequestHandler):
         if self.path == "/_/requests":
             self._json(200, {"requests": self.provider.requests, "refused": self.provider.refused})
         else:
+            self._batches("GET", None)
+
+    def do_DELETE(self) -> None:
+        self._batches("DELETE", None)
+
+    def _batches(self, method: str, body: object) -> None:
+        if not self.path.startswith(BATCHES):
             self._fail(404, f"there is no {self.path}", None)
+        elif why := self._unauthorized():
+            self._fail(401, why, None)
+        else:
+            try:
+                self._send(200, self.provider.batches.handle(method, self.path, body))
+            except NoSuchBatch as missing:
+                self._fail(404, f"there is no {missing}", None)
+            except Refused as refused:
+                self.provider.refused.append(str(refused))
+                self._fail(400, str(refused), refused.where)
 
     def log_message(self, format: str, *args: object) -> None:
         """Keep what http.server would print out of a test's output."""
@@ -160,7 +194,7 @@ class _Handler(BaseHTTPRequestHandler):
     def _unauthorized(self) -> str | None:
         found = self.headers.get("Authorization", "")
         bearer = found.startswith("Bearer ") and len(found) > len("Bearer ")
-        if self.path != "/v1/messages":
+        if not self.path.startswith("/v1/messages"):
             return None if bearer else "You didn't provide an API key."
         if not bearer and not self.headers.get("x-api-key"):
             return "x-api-key header is required"
@@ -206,13 +240,16 @@ class _Handler(BaseHTTPRequestHandler):
                 self.wfile.flush()
 
     def _fail(self, status: int, why: str, where: str | None) -> None:
-        if self.path == "/v1/messages":
+        if self.path.startswith("/v1/messages"):
             self._json(status, anthropic_answers.failure(status, why))
         else:
             self._json(status, openai_answers.failure(status, why, where))
 
     def _json(self, status: int, value: object) -> None:
-        content = json.dumps(value).encode()
+        self._send(status, json.dumps(value))
+
+    def _send(self, status: int, text: str) -> None:
+        content = text.encode()
         self.send_response(status)
         self.send_header("Content-Type", "application/json")
         self.send_header("Content-Length", str(len(content)))

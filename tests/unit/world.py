@@ -24,6 +24,7 @@ from neve.domain.records.memories import Memory
 from neve.domain.records.sessions import EventType
 from neve.domain.tenants.observe_after import ObserveAfter
 from neve.domain.tenants.policy import Policy
+from neve.observers.prompted import PromptedObserver
 from neve.observing import (
     Condensed,
     CondensedRow,
@@ -153,6 +154,7 @@ class ScriptedObserver:
         self.summarised: list[SummaryInput] = []
         self.condensations: list[Condensed | Exception] = []
         self.condensed: list[CondenseInput] = []
+        self.provider: PromptedObserver | None = None
         self.filings: list[Filed | Exception] = []
         self.filed: list[FilingInput] = []
         self.meanwhile: Callable[[], None] | None = None
@@ -176,8 +178,17 @@ class ScriptedObserver:
             raise answer
         return answer or Reflected((ReflectedRow("🔴 all of it, condensed"),), "scripted")
 
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        return self.provider.hand_in(given) if self.provider else None
+
+    def withdraw(self, handed_in: str) -> None:
+        if self.provider:
+            self.provider.withdraw(handed_in)
+
     def condense(self, given: CondenseInput) -> Condensed:
         self.condensed.append(given)
+        if self.provider:
+            return self.provider.condense(given)
         self._while_thinking()
         if self.condensations:
             answer = self.condensations.pop(0)

@@ -95,6 +95,7 @@ function Models({ usage, ever, policy, health }: { usage: Schema["UsageOut"]; ev
   const table = policy.in_force.price_table as Record<string, Price>;
   const price = priceOf(health.observer, table);
   const { model_input_tokens: input, model_cache_read_tokens: read, model_cache_write_tokens: written, model_output_tokens: output } = usage;
+  const { model_batch_input_tokens: batchIn, model_batch_output_tokens: batchOut } = usage;
   const uncached = input - read - written;
   const chat = policy.in_force.chat_model as string | undefined;
   return (
@@ -106,7 +107,7 @@ function Models({ usage, ever, policy, health }: { usage: Schema["UsageOut"]; ev
         </Row>
         <Row name={<Text value={health.observer} />}>
           <td>observes and reflects</td>
-          <Figures of={[usage.model_calls, input, output, price ? `about ${money((uncached * price.input + read * price.cache_read + written * price.cache_write + output * price.output) / 1e6)}` : usage.model_calls ? "no price" : money(0)]} />
+          <Figures of={[usage.model_calls, input, output, price ? `about ${money((uncached * price.input + read * price.cache_read + written * price.cache_write + output * price.output - (batchIn * price.input + batchOut * price.output) / 2) / 1e6)}` : usage.model_calls ? "no price" : money(0)]} />
         </Row>
         <Row name={<Text value={health.embedder.model} />}>
           <td>makes vectors, {count(usage.reused_vectors)} reused</td><Figures of={[usage.embedded_texts, "", "", "runs in the service"]} />

@@ -160,7 +160,7 @@ class AwsPorts:
             name = needed(given.bedrock_model, "bedrock_model")
             return PromptedObserver(bedrock_when_asked(name, given.bedrock_region), name, PASS_S)
         model = AnthropicWhenAsked(self._anthropic_key, with_key(given.anthropic_base_url))
-        return PromptedObserver(model, DEFAULT_MODEL, PASS_S)
+        return PromptedObserver(model, DEFAULT_MODEL, PASS_S, batches=model)
 
     @property
     def observer_languages(self) -> tuple[str, ...]:

@@ -170,11 +170,13 @@ class Summarised:
 
 @dataclass(frozen=True, slots=True)
 class CondenseInput:
-    """One batch of a night: rows of any of the user's sessions, oldest first."""
+    """One batch of a night: rows of any of the user's sessions, oldest first. ``handed_in``: where its answer may be;
+    None: it is asked for now."""
 
     groups: Sequence[ReflectGroup]
     target_tokens: int
     seconds_left: SecondsLeft = field(default=for_ever, compare=False)
+    handed_in: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,7 +250,16 @@ class Observer(Protocol):
 
     def summarise(self, given: SummaryInput) -> Summarised: ...
 
-    def condense(self, given: CondenseInput) -> Condensed: ...
+    def condense(self, given: CondenseInput) -> Condensed:
+        """Condense a batch. Of one that was handed in the answer is taken, where there is one; else it is asked for
+        now. Raises also NotYetAnswered."""
+
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        """Have batches answered within a day, at half the price; the answer to one is there only while its rows are as
+        they were. Give the name of all of them; None: this observer cannot."""
+
+    def withdraw(self, handed_in: str) -> None:
+        """Have nothing more answered, and delete what was. Raises also NotYetAnswered: call again later."""
 
     def file_away(self, given: FilingInput) -> Filed:
         """Decide which documents change, and what there is to say of the session."""

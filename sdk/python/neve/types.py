@@ -1818,6 +1818,8 @@ class NightOut(TypedDict):
     reason: NotRequired[str]
 
 
+NightlyModel: TypeAlias = "Literal['direct', 'batch']"
+
 Observation: TypeAlias = "Literal['queued', 'waiting', 'none']"
 
 
@@ -2165,6 +2167,8 @@ class Policy(TypedDict):
     """Memories that are worth a night's run."""
     reflection_min_tokens: NotRequired[int]
     """Or so many tokens of them."""
+    nightly_model: NotRequired[NightlyModel]
+    """How nights ask a model: at once, or in batches at half the price where its provider has them."""
     min_importance: NotRequired[int]
     """A fact of less importance is kept only if somebody asked for it."""
     review_mode: NotRequired[ReviewMode]
@@ -3269,6 +3273,10 @@ class UsageOut(TypedDict):
     model_cache_write_tokens: int
     """Of the input: written to the provider's cache."""
     model_output_tokens: int
+    model_batch_input_tokens: int
+    """Of the input: read in batches of nights, at half the price."""
+    model_batch_output_tokens: int
+    """Of the output: written in batches, at half the price."""
 
 
 class UsedBody(TypedDict):

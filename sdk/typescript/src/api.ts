@@ -3100,6 +3100,8 @@ export interface components {
             /** @description The speaker. White space, line breaks included, becomes single spaces. */
             name?: string;
         };
+        /** @enum {string} */
+        NightlyModel: "direct" | "batch";
         NightOut: {
             began: string;
             ended: number;
@@ -3408,6 +3410,11 @@ export interface components {
              * @default 2
              */
             min_importance?: number;
+            /**
+             * @description How nights ask a model: at once, or in batches at half the price where its provider has them.
+             * @default direct
+             */
+            nightly_model?: components["schemas"]["NightlyModel"];
             /** @description When the observer reads what was said; what waits is found by its words meanwhile. */
             observe_after?: components["schemas"]["ObserveAfter"];
             /**
@@ -4630,6 +4637,10 @@ export interface components {
         UsageOut: {
             /** @description Texts that were sent to the embedder. */
             embedded_texts: number;
+            /** @description Of the input: read in batches of nights, at half the price. */
+            model_batch_input_tokens: number;
+            /** @description Of the output: written in batches, at half the price. */
+            model_batch_output_tokens: number;
             /** @description Of the input: read from the provider's cache, at its price. */
             model_cache_read_tokens: number;
             /** @description Of the input: written to the provider's cache. */
@@ -5360,6 +5371,7 @@ export type MovedDocumentsView = components['schemas']['MovedDocumentsView'];
 export type MovedDocumentView = components['schemas']['MovedDocumentView'];
 export type MovedView = components['schemas']['MovedView'];
 export type NeutralEvent = components['schemas']['NeutralEvent'];
+export type NightlyModel = components['schemas']['NightlyModel'];
 export type NightOut = components['schemas']['NightOut'];
 export type Observation = components['schemas']['Observation'];
 export type ObserveAfter = components['schemas']['ObserveAfter'];

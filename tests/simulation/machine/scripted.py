@@ -158,6 +158,12 @@ class ScriptedObserver:
         row = CondensedRow(f"🔴 {whose} {label} for good {stamp}", ids)
         return Condensed((row,), self.name, usage=USAGE)
 
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        return None
+
+    def withdraw(self, handed_in: str) -> None:
+        """Do nothing: nothing was handed in."""
+
     def summarise(self, given: SummaryInput) -> Summarised:
         seqs = [event.seq for event in given.events]
         self._think(f"summarise {given.session_id} {seqs[0]}-{seqs[-1]}")

@@ -160,6 +160,7 @@ def test_stats_of_nobody(api: Api) -> None:
             (
                 *("embedded_texts", "reused_vectors", "model_calls", "model_input_tokens"),
                 *("model_cache_read_tokens", "model_cache_write_tokens", "model_output_tokens"),
+                *("model_batch_input_tokens", "model_batch_output_tokens"),
             ),
             0,
         ),

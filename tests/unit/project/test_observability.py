@@ -76,10 +76,12 @@ def test_model_tokens_are_the_growth_of_the_usage_rows() -> None:
         Change("1", usage(model_input_tokens=10, embedded=4), usage(model_input_tokens=25, embedded=9)),
         Change("0", usage(), usage(model_input_tokens=100, model_cache_read_tokens=60, model_cache_write_tokens=40)),
         Change("2", None, usage(model_input_tokens=5, model_output_tokens=2)),
+        Change("5", None, usage(model_input_tokens=30, model_batch_input_tokens=30)),
+        Change("6", None, usage(model_output_tokens=8, model_batch_output_tokens=8)),
         Change("3", None, {"type": "memory", "model_input_tokens": 99}),
         Change("4", usage(model_input_tokens=50), None),
     ]
-    assert model_metrics(changes) == {"ModelInputTokens": 20 + 6 + 50, "ModelOutputTokens": 2}
+    assert model_metrics(changes) == {"ModelInputTokens": 20 + 6 + 50 + 15, "ModelOutputTokens": 2 + 4}
 
 
 def test_an_id_is_carried_inside_and_nowhere_else() -> None:

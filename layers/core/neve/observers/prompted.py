@@ -41,12 +41,14 @@ from neve.observing import (
     ReflectInput,
     Summarised,
     SummaryInput,
+    for_ever,
     usage_sum,
 )
 from neve.ports.errors import AnswerCutOff, AnswerOutOfForm, ModelRefused, ModelUnavailable, NoAnswer, UnusableAnswer
-from neve.ports.models import ANY_LANGUAGE, LanguageModel, ModelAnswer, ModelRequest
+from neve.ports.models import ANY_LANGUAGE, LanguageModel, MessageBatches, ModelAnswer, ModelRequest
 
 Answer = TypeVar("Answer")
+Heard = TypeVar("Heard", bound=ModelAnswer | None)
 
 ROOM_BESIDE_TEXT = 4_096
 """Output tokens for ids, facts and JSON around an answer's text."""
@@ -67,13 +69,21 @@ class _Asking:
     usage: Mapping[str, int] = field(default_factory=dict)
 
     def call(self, request: ModelRequest) -> ModelAnswer:
+        return self._heard(lambda: self.model.call_tool(request))
+
+    def answer_of(self, batches: MessageBatches, batch: str, request: ModelRequest) -> ModelAnswer | None:
+        """Take the answer to a request that was handed in; None where there is none."""
+        return self._heard(lambda: batches.answer_of(batch, request))
+
+    def _heard(self, ask: Callable[[], Heard]) -> Heard:
         try:
-            answer = self.model.call_tool(request)
+            answer = ask()
         except NoAnswer as failure:
             self._count(failure.calls, failure.usage)
             raise
-        self._count(1, answer.usage)
-        self.answers.append(answer)
+        if answer is not None:
+            self._count(1, answer.usage)
+            self.answers.append(answer)
         return answer
 
     def _count(self, calls: int, usage: Mapping[str, int]) -> None:
@@ -94,12 +104,15 @@ def _asking(model: LanguageModel) -> Iterator[_Asking]:
 class PromptedObserver:
     """An observer that asks a language model. Raises what the model raises, and AnswerOutOfForm for an answer that is
     not of the form. ``longest_s``: see ``Observer``; with less time left an answer over the budget is trimmed at once,
-    and one out of form not asked for again."""
+    and one out of form not asked for again. ``batches``: of the same model, where its provider has them."""
 
-    def __init__(self, model: LanguageModel, name: str, longest_s: float = 0.0) -> None:
+    def __init__(
+        self, model: LanguageModel, name: str, longest_s: float = 0.0, batches: MessageBatches | None = None
+    ) -> None:
         self._model = model
         self._name = name
         self._longest_s = longest_s
+        self._batches = batches
 
     @property
     def name(self) -> str:
@@ -175,14 +188,27 @@ class PromptedObserver:
     def condense(self, given: CondenseInput) -> Condensed:
         """Condense rows with one call, whatever the size of the answer: the caller drops what is over the target."""
         known = {group.id for group in given.groups}
+        request, batch, answer = _condense_request(given), given.handed_in, None
         with _asking(self._model) as asking:
-            answer = asking.call(_condense_request(given))
+            if batch is not None and self._batches is not None:
+                answer = asking.answer_of(self._batches, batch, request)
+            answer = answer or asking.call(request)
             rows = _read(answer, lambda tool_input: condense_prompt.read_condensed(tool_input, known))
         return Condensed(
             tuple(CondensedRow(row.content, tuple(row.group_ids), row.priority, row.observed_date) for row in rows),
             answer.model,
             answer.usage,
         )
+
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        """Hand in the requests that ``condense`` would make, with the time of a whole worker for each."""
+        if self._batches is None:
+            return None
+        return self._batches.submit([_condense_request(replace(one, seconds_left=for_ever)) for one in given])
+
+    def withdraw(self, handed_in: str) -> None:
+        if self._batches is not None:
+            self._batches.delete(handed_in)
 
     def summarise(self, given: SummaryInput) -> Summarised:
         with _asking(self._model) as asking:

@@ -87,5 +87,9 @@ class ContentRefused(ModelRefused):
     without it may succeed. The text says why without quoting it, in at most 200 characters."""
 
 
+class NotYetAnswered(Exception):
+    """What was handed in for an answer within a day has not ended yet."""
+
+
 class DeadlineExceeded(Exception):
     """A task had not finished when its time budget ended."""

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -90,15 +91,38 @@ def constant_tokens(request: ModelRequest) -> int:
     return sum(map(estimate, (request.tool_name, request.tool_description, schema, request.system)))
 
 
+def request_name(request: ModelRequest) -> str:
+    """Name a request by what it shows the model and asks of it: an answer to another one never passes for its own."""
+    asked: list[Any] = [request.purpose, request.system, list(map(dict, request.content)), request.tool_name]
+    asked += [request.tool_description, dict(request.tool_schema)]
+    return sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
+
+
 @dataclass(frozen=True, slots=True)
 class ModelAnswer:
     tool_input: Mapping[str, Any]
     model: str
     usage: Mapping[str, int] = field(default_factory=dict)
-    """``input, cache_read, cache_write, output`` tokens."""
+    """``input, cache_read, cache_write, output`` tokens; of those that were paid at half the price ``batch_input,
+    batch_output`` once more."""
 
 
 class LanguageModel(Protocol):
     def call_tool(self, request: ModelRequest) -> ModelAnswer:
         """Ask the model for one forced tool call. Raises ModelUnavailable (also AnswerCutOff, AnswerOutOfForm),
         ModelRefused or ContentRefused, with the usage of an answer that was given."""
+
+
+class MessageBatches(Protocol):
+    """Has requests answered within a day, at half the price. Raises ModelUnavailable, ModelRefused."""
+
+    def submit(self, requests: Sequence[ModelRequest]) -> str:
+        """Hand requests in, no two of the same ``request_name``, and give the id of the batch."""
+
+    def answer_of(self, batch: str, request: ModelRequest) -> ModelAnswer | None:
+        """Give the answer to a request of the batch; None where there is none: it expired, failed or was cancelled, or
+        no such request was handed in. Raises as ``call_tool`` for an answer that cannot be used, NotYetAnswered."""
+
+    def delete(self, batch: str) -> None:
+        """Delete the batch with its answers, if there is any. Raises NotYetAnswered for one that has to be cancelled
+        first: call again later."""

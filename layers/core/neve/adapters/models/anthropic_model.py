@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
@@ -81,10 +82,21 @@ class MessagesModel:
         without a whole tool call, AnswerTooLate for none within the time, ModelUnavailable for everything else that
         leaves none."""
         create: Callable[..., Message] = self._client.messages.create
-        ends = _ends_at.set(time.monotonic() + min(self._timeout_s, request.within_s))
-        try:
+        with self._asking(request.within_s):
             # without a time-out of the call the SDK refuses what may take longer than ten minutes, by max_tokens alone
             message = create(**self._body(request), timeout=self._timeout_s)
+        return self._answer(message, request.tool_name)
+
+    def close(self) -> None:
+        """Ends the connections that are kept open between calls."""
+        self._client.close()
+
+    @contextmanager
+    def _asking(self, within_s: float) -> Iterator[None]:
+        """Bound the time of the calls inside, and raise what their failures are as errors of the port."""
+        ends = _ends_at.set(time.monotonic() + min(self._timeout_s, within_s))
+        try:
+            yield
         except self._sdk.APIStatusError as error:
             raise _translate_refusal(error, self._model) from error
         except self._sdk.APITimeoutError as error:
@@ -95,13 +107,12 @@ class MessagesModel:
             raise ModelUnavailable(f"{self._model}: an answer that is not JSON") from None
         finally:
             _ends_at.reset(ends)
+
+    def _answer(self, message: object, tool_name: str) -> ModelAnswer:
+        """Read the tool call of a message. Raises as ``call_tool``."""
         if not isinstance(message, self._sdk.types.Message) or None in (message.content, message.usage):
             raise ModelUnavailable(f"{self._model}: an answer that is not a message")
-        return _answer(message, request.tool_name)
-
-    def close(self) -> None:
-        """Ends the connections that are kept open between calls."""
-        self._client.close()
+        return _answer(message, tool_name)
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         """Make the arguments of ``messages.create``."""

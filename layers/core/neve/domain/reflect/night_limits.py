@@ -14,6 +14,14 @@ MAX_ANSWER_S = WORKER_S - SPARE_S
 ENDS_WITHIN = timedelta(hours=15)
 """A job that has not ended after so long has failed: the next night goes on (*chosen*)."""
 
+ANSWERED_WITHIN = timedelta(hours=6)
+"""What was handed in, and has no answer so long after the job was made, is asked for at once (*chosen*: the provider
+answers most within one hour, and has 24)."""
+LOOKS_EVERY = timedelta(minutes=10)
+"""Looks at what was handed in (*chosen*: the sweep comes as often)."""
+MAX_HANDED_IN = 50
+"""Batches of one user that are handed in together (*chosen*): some 13 MB, of the 256 MB that the provider takes."""
+
 
 def needed_s(target_tokens: int) -> float:
     """Give how long a batch may take at most, in seconds, from its question to its commit."""

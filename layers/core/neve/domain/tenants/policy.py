@@ -29,6 +29,8 @@ first of its order too, where a stage has one."""
 Languages = TypeAliasType("Languages", Literal["en", "multi"])
 """The languages whose meaning recall knows: English, by the encoder that knows it best; or many, by one that knows
 some hundred. Another choice has every vector of the tenant made anew."""
+NightlyModel = TypeAliasType("NightlyModel", Literal["direct", "batch"])
+"""The way in which nights ask the model: at once; or in batches that the provider answers within a day, for half."""
 ReviewMode = TypeAliasType("ReviewMode", Literal["auto", "interactive"])
 """The mode in which a person decides or does not decide on facts that were not said plainly."""
 WriteTools = TypeAliasType("WriteTools", Literal["off", "propose", "on"])
@@ -219,6 +221,10 @@ class Policy(Given):
     )
     reflection_min_rows: int = Field(default=20, ge=1, le=10_000, description="Memories that are worth a night's run.")
     reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=MAX_WINDOW, description="Or so many tokens of them.")
+    nightly_model: NightlyModel = Field(
+        default="direct",
+        description="How nights ask a model: at once, or in batches at half the price where its provider has them.",
+    )
     min_importance: int = Field(
         default=2, ge=1, le=5, description="A fact of less importance is kept only if somebody asked for it."
     )

@@ -3,6 +3,8 @@ our own, decides what is kept (docs/rules/observe.md#extractive; docs/observer.m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from neve.domain.compact.extract import extract_summary, without_unwanted
 from neve.domain.librarian.extract import account_of
 from neve.domain.librarian.filing import Filed
@@ -92,6 +94,12 @@ class ExtractiveObserver:
         folded = folded_rows(given.groups, given.target_tokens, apart=True)
         rows = tuple(CondensedRow(row.text, row.group_ids) for row in folded.rows)
         return Condensed(rows, NAME, calls=0, left_out=folded.left_out, over_target=folded.over_target)
+
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:  # noqa: ARG002
+        return None
+
+    def withdraw(self, handed_in: str) -> None:
+        """Do nothing: rules answer at once, and what another observer was handed is out of their reach."""
 
     def file_away(self, given: FilingInput) -> Filed:
         title = given.title or (thread_title(without_unwanted(given.events)) if given.events else None)

@@ -105,6 +105,8 @@ class UsageOut(View):
     model_cache_read_tokens: int = Field(description="Of the input: read from the provider's cache, at its price.")
     model_cache_write_tokens: int = Field(description="Of the input: written to the provider's cache.")
     model_output_tokens: int
+    model_batch_input_tokens: int = Field(description="Of the input: read in batches of nights, at half the price.")
+    model_batch_output_tokens: int = Field(description="Of the output: written in batches, at half the price.")
 
 
 class TenantUsageOut(View):

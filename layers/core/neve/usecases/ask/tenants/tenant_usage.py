@@ -20,7 +20,8 @@ TIME_LIMIT_MS = 15_000
 @dataclass(frozen=True, slots=True)
 class Usage:
     """Totals since the beginning. ``embedded_texts`` were paid for, ``reused_vectors`` were not (identical text).
-    ``model_input_tokens`` holds what was read from the provider's cache, and written to it."""
+    ``model_input_tokens`` holds what was read from the provider's cache, and written to it; both sums hold what batches
+    read and wrote."""
 
     embedded_texts: int = 0
     reused_vectors: int = 0
@@ -29,6 +30,8 @@ class Usage:
     model_cache_read_tokens: int = 0
     model_cache_write_tokens: int = 0
     model_output_tokens: int = 0
+    model_batch_input_tokens: int = 0
+    model_batch_output_tokens: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,10 +21,12 @@ FORGET = "forget"
 """Deleting what a caller was shown, and has confirmed."""
 NIGHT = "reflect"
 """Condensing the rows of a user, or telling all users of a tenant."""
+HANDED_IN = "handed_in"
+"""Deleting at the model's provider what a night has handed in, once no night waits for it."""
 REINDEX = "reindex"
 """Making the vectors of a tenant anew, because the languages of its policy have changed."""
-KINDS = (ERASURE, EXPORT, FORGET, NIGHT, REINDEX)
-"""Kinds that callers poll."""
+KINDS = (ERASURE, EXPORT, FORGET, HANDED_IN, NIGHT, REINDEX)
+"""Kinds whose row is their message; callers poll all of them but what was handed in."""
 RETENTION = "retain"
 """Removal of the archived events of a session, by whose id it goes."""
 
@@ -69,7 +71,7 @@ def send_work(ports: Ports, keys: UserKeys, kind: str, job_id: str) -> None:
 
 def queue_of(kind: str) -> QueueName:
     """Name the queue that carries a kind of work: the workers of nights have a language model."""
-    return QueueName.REFLECT if kind == NIGHT else QueueName.JOBS
+    return QueueName.REFLECT if kind in (HANDED_IN, NIGHT) else QueueName.JOBS
 
 
 def message_of_row(item: Item) -> Message:

@@ -21,15 +21,20 @@ def usage_put(keys: UserKeys, current: Item | None, added: Mapping[str, int]) ->
 
 
 def model_usage(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
-    """Give the counters that ``calls`` of a model with these ``input, cache_read, cache_write, output`` tokens move.
-    What the provider's cache read and wrote is counted among the input, and again by itself: it has a price of its
-    own."""
-    cached = {"model_cache_read_tokens": "cache_read", "model_cache_write_tokens": "cache_write"}
+    """Give the counters that ``calls`` of a model with these tokens (``ModelAnswer.usage``) move. What the provider's
+    cache read and wrote is counted among the input, and again by itself, and so is what a batch read and wrote: it has
+    a price of its own."""
+    priced = {
+        "model_cache_read_tokens": "cache_read",
+        "model_cache_write_tokens": "cache_write",
+        "model_batch_input_tokens": "batch_input",
+        "model_batch_output_tokens": "batch_output",
+    }
     return {
         "model_calls": calls,
         "model_input_tokens": sum(usage.get(part, 0) for part in ("input", "cache_read", "cache_write")),
         "model_output_tokens": usage.get("output", 0),
-    } | {counter: usage[part] for counter, part in cached.items() if usage.get(part)}
+    } | {counter: usage[part] for counter, part in priced.items() if usage.get(part)}
 
 
 def answer_cost(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
@@ -38,9 +43,15 @@ def answer_cost(calls: int, usage: Mapping[str, int]) -> dict[str, int]:
 
 
 MODEL_METRICS = {"model_input_tokens": "ModelInputTokens", "model_output_tokens": "ModelOutputTokens"}
-CACHED = {"model_cache_read_tokens": 0.1 - 1.0, "model_cache_write_tokens": 1.25 - 1.0}
-"""What a token of these counters adds to the input metric, which has it as a whole token, and which an alarm takes for
-money: the provider's cache gives it for a tenth of the price, and takes it for a quarter more."""
+PRICED = {
+    "model_cache_read_tokens": ("model_input_tokens", 0.1 - 1.0),
+    "model_cache_write_tokens": ("model_input_tokens", 1.25 - 1.0),
+    "model_batch_input_tokens": ("model_input_tokens", 0.5 - 1.0),
+    "model_batch_output_tokens": ("model_output_tokens", 0.5 - 1.0),
+}
+"""What a token of these counters adds to the metric of another one, which has it as a whole token, and which an alarm
+takes for money: the provider's cache gives it for a tenth of the price, and takes it for a quarter more; a batch halves
+both prices, and asks for nothing of the cache."""
 
 
 def model_metrics(changes: Sequence[Change]) -> dict[str, float]:
@@ -50,7 +61,7 @@ def model_metrics(changes: Sequence[Change]) -> dict[str, float]:
         if change.new is None or change.new.get("type") != "usage":
             continue
         shares = {counter: (metric, 1.0) for counter, metric in MODEL_METRICS.items()}
-        shares |= {counter: (MODEL_METRICS["model_input_tokens"], share) for counter, share in CACHED.items()}
+        shares |= {counter: (MODEL_METRICS[of], share) for counter, (of, share) in PRICED.items()}
         for counter, (metric, share) in shares.items():
             by = change.new.get(counter, 0) - (change.old or {}).get(counter, 0)
             if by:

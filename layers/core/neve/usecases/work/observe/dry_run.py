@@ -19,7 +19,7 @@ from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.incarnation import UserErased
 from neve.store.unwritten_table import UnwrittenTable
-from neve.usecases.core.tenants.usage import CACHED, MODEL_METRICS
+from neve.usecases.core.tenants.usage import MODEL_METRICS, PRICED
 from neve.usecases.tell.tenants.paid_in_vain import count_in_vain
 from neve.usecases.work.observe.lease import LeaseHeld
 from neve.usecases.work.observe.observe_session import OutOfTime, Passes, observe_session
@@ -122,7 +122,7 @@ def _cost(scope: SessionScope, table: UnwrittenTable) -> dict[str, int]:
     if after is None:
         return {}
     before = scope.ports.table.get(scope.keys.usage) or {}
-    names = ("model_calls", *MODEL_METRICS, *CACHED)
+    names = ("model_calls", *MODEL_METRICS, *PRICED)
     return {name: grown for name in names if (grown := int(after.get(name, 0)) - int(before.get(name, 0))) > 0}
 
 

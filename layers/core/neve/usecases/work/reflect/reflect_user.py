@@ -24,13 +24,13 @@ from neve.domain.reflect.nightly import (
 )
 from neve.domain.times import parse
 from neve.observing import Condensed, CondenseInput, ReflectGroup
-from neve.ports.errors import ContentRefused, ModelRefused, UnusableAnswer
+from neve.ports.errors import ContentRefused, ModelRefused, NotYetAnswered, UnusableAnswer
 from neve.ports.table import Delete, Version, WriteOp
 from neve.store import rows
 from neve.store.incarnation import still_there
 from neve.store.transact import transact
 from neve.usecases.core.jobs.carry_on import Done, More, Outcome, Run, Wait
-from neve.usecases.core.jobs.queued_jobs import WorkerReplaced
+from neve.usecases.core.jobs.queued_jobs import HANDED_IN, WorkerReplaced
 from neve.usecases.core.jobs.read_jobs import find_job
 from neve.usecases.core.lag.note_model import noting_the_model
 from neve.usecases.core.memories.candidates import candidate_rows
@@ -45,6 +45,7 @@ from neve.usecases.core.privacy.screen_answers import screen_condensed
 from neve.usecases.core.tenants.usage import answer_cost, model_usage, usage_put
 from neve.usecases.tell.tenants.paid_in_vain import count_in_vain, counting_failures
 from neve.usecases.work.reflect.condensed_memory import condensed_memories
+from neve.usecases.work.reflect.hand_in import hand_in, wait_for_answers, wants_batch
 from neve.usecases.work.reflect.run_parts import COUNTS, part_put, part_row
 
 REASON = "condensed by a nightly reflection"
@@ -94,8 +95,13 @@ def condense_next(report: NightReport, run: Run) -> Outcome | None:
         return _end(run, left)
     if run.seconds_left() < needed_s(target_of(batches[0])):
         return Wait(run.cursor)
+    if wants_batch(run):
+        hand_in(run, [_asked(run, batch) for batch in batches])
+        return None
     try:
         _Batch(run, report, batches[0]).condense()
+    except NotYetAnswered:
+        return wait_for_answers(run)
     except ModelRefused as refusal:
         report.failed = True
         return _end(run, left, "failed", reason=f"the language model refused the request: {refusal}")
@@ -166,7 +172,7 @@ class _Batch:
         used, for content that the model would not read, and where a person changed one of the rows meanwhile."""
         scope, n, target = self.run.scope, len(self.batch), target_of(self.batch)
         try:
-            answer = self._answer(target)
+            answer = self._answer()
         except WITHOUT_ANSWER:
             self._keep(1, {}, kept=n, refused=n)
             return
@@ -198,10 +204,8 @@ class _Batch:
         if left_out:
             self.report.no_room.append((left_out, fitted.cut))
 
-    def _answer(self, target: int) -> Condensed:
-        scope = self.run.scope
-        groups = [ReflectGroup(m.id, m.text, None, None, m.observed_at, day=m.observed_date) for m in self.batch]
-        given = CondenseInput(groups, target, self.run.seconds_left)
+    def _answer(self) -> Condensed:
+        scope, given = self.run.scope, _asked(self.run, self.batch)
         with (
             noting_the_model(scope.ports, WITHOUT_ANSWER),
             counting_failures(scope, self.run.head.incarnation),
@@ -228,11 +232,17 @@ class _Batch:
         item = found.get(keys.job(work.id))
         if item is None or item["version"] != work.version:
             raise WorkerReplaced(work.id)
-        done = {name: work.result.get(name, 0) + counts.get(name, 0) for name in COUNTS}
+        done = work.result | {name: work.result.get(name, 0) + counts.get(name, 0) for name in COUNTS}
         done["batches"] = work.result.get("batches", 0) + 1
         at = {_part_of(self.batch[0]): list(place_of(self.batch[-1]))}
         ops = [self.run.moved(More(self.run.cursor | at, result=done))]
         return ops + ([usage_put(keys, found.get(keys.usage), model_usage(calls, usage))] if usage else [])
+
+
+def _asked(run: Run, batch: Sequence[Memory]) -> CondenseInput:
+    """Make the question about a batch."""
+    groups = [ReflectGroup(m.id, m.text, None, None, m.observed_at, day=m.observed_date) for m in batch]
+    return CondenseInput(groups, target_of(batch), run.seconds_left, run.cursor.get(HANDED_IN))
 
 
 def _part_of(memory: Memory) -> str:
