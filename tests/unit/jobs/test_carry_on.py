@@ -27,6 +27,7 @@ from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
 from neve.observing import Condensed, CondensedRow, CondenseInput
+from neve.ports.errors import NotYetAnswered
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchFilter
 from neve.ports.table import Key, key_of
@@ -36,7 +37,7 @@ from neve.store.partitions import all_rows
 from neve.usecases.ask.memories.list_memories import MemoryFilter, list_memories
 from neve.usecases.ask.pack.read_pack import read_pack
 from neve.usecases.ask.tenants.tenant_usage import tenant_usage
-from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, FORGET, NIGHT, REINDEX, RETENTION
+from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, FORGET, HANDED_IN, NIGHT, REINDEX, RETENTION
 from neve.usecases.core.tenants.policy_in_force import tenant_scope
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.forget import listed
@@ -58,6 +59,7 @@ from neve.usecases.work.export import export_user
 from neve.usecases.work.forget import forget_listed
 from neve.usecases.work.reflect.reflect_user import NightReport
 from neve.usecases.work.reflect.request_reflection import request_reflection
+from neve.usecases.work.reflect.run import new_night
 from neve.workers.job_worker import work
 from tests.unit.erase.kept import left, live
 from tests.unit.fates import FATES, Fate, Ports, meet
@@ -164,9 +166,25 @@ def erased(world: RecallWorld) -> object:
 
 
 class Condenser(ScriptedObserver):
-    """Makes one row of each batch, but nothing of one of them."""
+    """Makes one row of each batch, but nothing of one of them. What is handed in is answered at the second look."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.handed_in: dict[str, int] = {}
+
+    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+        name = f"batch_{len(self.handed_in)}_{len(given)}"
+        self.handed_in[name] = 0
+        return name
+
+    def withdraw(self, handed_in: str) -> None:
+        self.handed_in[handed_in] = -1
 
     def condense(self, given: CondenseInput) -> Condensed:
+        if given.handed_in is not None and self.handed_in[given.handed_in] != -1:
+            self.handed_in[given.handed_in] += 1
+            if self.handed_in[given.handed_in] == 1:
+                raise NotYetAnswered(given.handed_in)
         rows_ = () if "Memory 2" in given.groups[0].text else (CondensedRow(f"🔴 {len(given.groups)} rows"),)
         return Condensed(rows_, "scripted", usage={"input": 1})
 
@@ -174,6 +192,12 @@ class Condenser(ScriptedObserver):
 def ask_for_night(world: RecallWorld) -> None:
     """Of two users, with more than one batch, of which one comes to nothing."""
     world.with_policy(session_reflection_trigger=8)
+    remember_long_ago(world)
+    request_reflection(world.scope, None, None)
+
+
+def remember_long_ago(world: RecallWorld) -> None:
+    """Five memories of each of two users."""
     old = iso(world.clock.now() - timedelta(days=9))
     for user in ("ann", "bob"):
         told = [
@@ -182,7 +206,34 @@ def ask_for_night(world: RecallWorld) -> None:
         ]
         import_memories(world.user(user), told)
     world.pump()
-    request_reflection(world.scope, None, None)
+
+
+def ask_for_handed_in(world: RecallWorld) -> None:
+    """A night of each of two users, of whom the first has handed in already."""
+    world.with_policy(session_reflection_trigger=8, reflection_min_rows=1, nightly_model="batch")
+    remember_long_ago(world)
+    now = world.clock.now()
+    for user in ("ann", "bob"):
+        keys = world.user(user).keys
+        night = new_night(keys, f"job_{world.ids.ulid(now)}", now, iso(now), regardless=False)
+        world.rows.write([rows.put_queued_job(keys, night, rows.read_head(world.rows.get(keys.head)).incarnation)])
+    first = waiting(world)[0]
+    work(world, first.body, lambda: 900.0)
+
+
+def taken_back(world: RecallWorld) -> object:
+    """What is active, and what the nights count: whichever way they were answered. Nothing waits to be deleted."""
+    found = [rows.read_job(item) for item in all_rows(world.rows, world.tenant.keys.jobs)]
+    assert not [job for job in found if job.kind == HANDED_IN], found
+    nights = {job.user_id: dict(job.result) for job in found if job.kind == NIGHT and job.status == "done"}
+    assert all(result.pop("nightly_model") == "batch" for result in nights.values()), nights
+    return active_of(world), sorted(nights.items(), key=str)
+
+
+def active_of(world: RecallWorld) -> list[tuple[str, tuple[str, ...]]]:
+    """The texts that are active, and what they were made of."""
+    kept = [memory for user in ("ann", "bob") for memory in memories_of(world, user)]
+    return sorted((m.text, m.supersedes) for m in kept if m.status is Status.ACTIVE)
 
 
 def condensed(world: RecallWorld) -> object:
@@ -192,11 +243,8 @@ def condensed(world: RecallWorld) -> object:
     ]
     job = rows.read_job(item)
     assert job.status == "done", job
-    partitions = [world.user(user).keys.partition for user in ("ann", "bob")]
-    kept = [rows.read_memory(item) for one in partitions for item in all_rows(world.rows, one, prefix=MEMORY)]
-    active = sorted((m.text, m.supersedes) for m in kept if m.status is Status.ACTIVE)
     due = [world.rows.get(world.user(user).keys.reflect_due) for user in ("ann", "bob")]
-    return active, job.result, tenant_usage(world.scope).usage, [row and row["since"] for row in due]
+    return active_of(world), job.result, tenant_usage(world.scope).usage, [row and row["since"] for row in due]
 
 
 def ask_for_other_languages(world: RecallWorld) -> None:
@@ -241,6 +289,7 @@ KINDS = {
     ERASURE: Case(ask_for_erasure, erased),
     EXPORT: Case(ask_for_export, exported),
     FORGET: Case(ask_for_forgetting, forgotten),
+    HANDED_IN: Case(ask_for_handed_in, taken_back),
     NIGHT: Case(ask_for_night, condensed),
     REINDEX: Case(ask_for_other_languages, reindexed),
     RETENTION: Case(let_events_expire, retained),

@@ -88,7 +88,7 @@ class ContentRefused(ModelRefused):
 
 
 class NotYetAnswered(Exception):
-    """What was handed in for an answer within a day has not ended yet."""
+    """The provider is not done yet with what was handed in."""
 
 
 class DeadlineExceeded(Exception):
