@@ -277,6 +277,10 @@ def _of_nights_and_compactions(random: Random) -> Policy:
     return _of_nights(random).model_copy(update={"compaction_trigger": random.choice((40, 120, 400))})
 
 
+def _of_batches(random: Random) -> Policy:
+    return _of_nights(random).model_copy(update={"nightly_model": "batch"})
+
+
 NIGHTS = Workload(
     "nights",
     {
@@ -304,6 +308,9 @@ NIGHTS = Workload(
     ),
     more=(nights.plan, nights.plan_too, nights.ask),
 )
+
+HANDED_IN = replace(NIGHTS, name="handed_in", policy=_of_batches, more=(*NIGHTS.more, erasures.have_somebody_erased))
+"""Nights that the provider answers later, or never, while rows are edited and users are erased."""
 
 LIBRARY = Workload(
     "library",
@@ -711,7 +718,7 @@ _ALL = (
     *(CHAT, RECORDS, LONG, OPERATORS, HOSTILE, RACES, NIGHTS, DOCUMENTS, LIBRARY, FACTS, ERASURES, PROMPTS),
     *(RETRACTIONS, RECANTED, CHURN, IMAGES, TEXTS, MOVES, UTTERANCES, NOTED, OUTBOX),
     *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, FORGOTTEN, VALID, PARTICIPANTS, WEBHOOKS, SEGMENTS),
-    SILENT,
+    *(SILENT, HANDED_IN),
 )
 WORKLOADS = {workload.name: workload for workload in _ALL}
 
@@ -721,7 +728,7 @@ ROTATION = (
     *(CHURN, CHAT, LONG, IMAGES, RECORDS, ERASURES, OPERATORS, PROMPTS, FORGOTTEN),
     *(FACTS, RETRACTIONS, HOSTILE, TEXTS, RACES, UTTERANCES, RECANTED, MOVES, NOTED, OUTBOX),
     *(EXPORTS, REFUSED, RETAINED, CORRECTED, EVOLVED, LOOPS, VALID, PARTICIPANTS, WEBHOOKS, SEGMENTS),
-    SILENT,
+    *(SILENT, HANDED_IN),
 )
 """Which workload a seed has where none is asked for: all of them, and those that cost least twice."""
 

@@ -307,6 +307,22 @@ def test_a19_the_planner_begins_the_night_of_each_tenant_once(
 
 
 @pytest.mark.controls
+def test_a19_a_night_that_cannot_hand_its_batches_in_asks_at_once(
+    tenant_with: Callable[..., ApiClient], person: Callable[[ApiClient], Person], controls: Controls
+) -> None:
+    now = datetime(2030, 3, 10, 18, 0, tzinfo=UTC)
+    controls.freeze(now)
+    api = tenant_with(timezone="Asia/Tokyo", reflection_min_rows=2, nightly_model="batch")
+    user = person(api)
+    ids = user.bring_in(*[old(f"🔴 statement number {n}", 9, at=now) for n in range(2)])
+    controls.drain()
+    controls.run("reflect_planner")
+    controls.drain()
+    assert set(active(user)).isdisjoint(ids)
+    api.expect(422, "PATCH", "/v1/policy", {"nightly_model": "later"})
+
+
+@pytest.mark.controls
 def test_a19_a_night_that_the_stream_gave_up_is_sent_by_the_sweep(user: Person, controls: Controls) -> None:
     noon = datetime(2026, 6, 1, 12, tzinfo=UTC)
     controls.freeze(noon.isoformat())

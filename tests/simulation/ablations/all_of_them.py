@@ -19,6 +19,7 @@ from neve.store.keys import UserKeys
 from neve.usecases.ask.compile import compile_context
 from neve.usecases.ask.recall.stages import hydrate
 from neve.usecases.core.images import event_images
+from neve.usecases.core.jobs.carry_on import Done
 from neve.usecases.core.lag import memory_lag
 from neve.usecases.core.memories import replace_rows
 from neve.usecases.core.pack import build_pack, just_said
@@ -33,7 +34,7 @@ from neve.usecases.tell.memories import (
     update_memory,
 )
 from neve.usecases.tell.sessions import append_events
-from neve.usecases.work.background import dispatch_changes, sweep_due
+from neve.usecases.work.background import dispatch_changes, steps, sweep_due
 from neve.usecases.work.compact import artifacts, move_horizon, retain_logs
 from neve.usecases.work.erase import run_erasure
 from neve.usecases.work.indexing import changed_events, index_memories, requeue
@@ -295,6 +296,13 @@ ABLATIONS = _by_name(
         Ablation("flip", "the expected version of the user's head in a replacement", "races", 60, flips_anyway),
         Ablation(
             "night counts", "counting a batch in the transaction of its flip", "nights", 300, counts_before_it_flips
+        ),
+        Ablation(
+            "handed in",
+            "the deletion of what a night has handed in",
+            "handed_in",
+            60,
+            lambda: [(steps, "withdraw_next", lambda _: Done())],
         ),
         Ablation("night packs", "leaving the session out of a night's replacement", "nights", 60, nights_rebuild_packs),
         Ablation(

@@ -12,6 +12,7 @@ from neve.domain.reflect.nightly import is_candidate
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, MEMORY, Keys, UserKeys
+from neve.usecases.core.jobs.queued_jobs import HANDED_IN, NIGHT
 from tests.simulation.checks.replay import Found, of_kind, rows_of, transactions
 
 if TYPE_CHECKING:
@@ -89,6 +90,15 @@ def _memories(run: Run, keys: UserKeys) -> Iterator[Memory]:
     return map(rows.read_memory, rows_of(run, keys.partition, MEMORY))
 
 
+def what_was_handed_in_is_deleted(run: Run) -> Found:
+    """When nothing is left to do, whatever became of the night and of its user; unless the provider would not."""
+    jobs = [rows.read_job(item) for _, item in of_kind(run, rows.QUEUED_JOB)]
+    noted = {job.state.get("cursor", {}).get(HANDED_IN) for job in jobs if job.kind == NIGHT}
+    ended = [rows.read_job(item) for _, item in of_kind(run, "job") if item["kind"] == HANDED_IN]
+    refused = {job.state.get("cursor", {}).get("name") for job in ended}
+    yield from (f"{name} is still there" for name in noted & run.cloud.batches.keys() - refused)
+
+
 def who_has_rows_for_a_night_is_due(run: Run) -> Found:
     """Of users whom no night has looked at yet."""
     seen = {keys for keys, _ in _user_jobs(run)}
@@ -125,5 +135,6 @@ INVARIANTS = (
     a_run_ends_each_user_once,
     nobody_is_left_with_a_job,
     what_was_condensed_is_reported_once,
+    what_was_handed_in_is_deleted,
     who_has_rows_for_a_night_is_due,
 )

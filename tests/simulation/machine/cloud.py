@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import count
 from random import Random
 from typing import TYPE_CHECKING, Any
 from zlib import crc32
@@ -20,7 +21,7 @@ from tests.simulation.engines.memory_table import MemoryTable, Written
 from tests.simulation.machine.chaos import Chaos, Temper, draw
 from tests.simulation.machine.receiving import Receivers
 from tests.simulation.machine.scheduler import Scheduler
-from tests.simulation.machine.scripted import MODEL
+from tests.simulation.machine.scripted import MODEL, Batch
 from tests.simulation.machine.tasks import Bell
 from tests.simulation.machine.trace import Trace
 
@@ -42,7 +43,7 @@ APPEARING = frozenset(("event", "recall", "session", QUEUED_JOB, RETRACTION))
 class Cloud:
     """``busy``: how many processes and tasks are at work. ``sometimes`` counts what has to happen in some run.
     ``unforeseen``: errors that no worker may end with. ``gathered``: what builds of packs have read. ``shown``: texts
-    with images, as passes were shown them."""
+    with images, as passes were shown them. ``batches``: what nights have handed in, by name."""
 
     def __init__(
         self,
@@ -63,6 +64,8 @@ class Cloud:
         self.unforeseen: list[str] = []
         self.gathered: list[Any] = []
         self.shown: list[tuple[str, bytes]] = []
+        self.batches: dict[str, Batch] = {}
+        self.batch_numbers = count(1)
         self.positions = [0] * SHARDS
         lag_s = self.settings.index_lag_s
         self.table = MemoryTable(lambda: self.scheduler.now_s, lambda: self.chaos.up_to(lag_s), copies=False)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
 from math import sqrt
@@ -35,6 +36,7 @@ from neve.ports.errors import (
     EmbeddingUnavailable,
     ModelRefused,
     ModelUnavailable,
+    NotYetAnswered,
 )
 from neve.ports.models import Calibration
 from neve.ports.search import IndexModel
@@ -102,6 +104,18 @@ def _shown(given: PassInput) -> Iterator[tuple[str, bytes]]:
         yield from ((text, b64decode(block["data"])) for block in images_of(event) if "data" in block)
 
 
+@dataclass
+class Batch:
+    """What a night has handed in. ``ends_s``: when it is answered. ``answers``: by what was shown."""
+
+    ends_s: float
+    answers: dict[tuple[tuple[str, str], ...], Condensed]
+
+
+def _asked(given: CondenseInput) -> tuple[tuple[str, str], ...]:
+    return tuple((group.id, group.text) for group in given.groups)
+
+
 class ScriptedObserver:
     """One line a pass, which names the seqs that it is about. The first word of what was said tells whose it is."""
 
@@ -147,9 +161,14 @@ class ScriptedObserver:
         return Reflected(rows, self.name, usage=USAGE)
 
     def condense(self, given: CondenseInput) -> Condensed:
+        if given.handed_in is not None and (answer := self._handed_in(given, given.handed_in)):
+            return answer
         self._think(f"condense {len(given.groups)}")
-        random = self._process.cloud.random
         self._refuse_perhaps()
+        return self._condensed(given)
+
+    def _condensed(self, given: CondenseInput) -> Condensed:
+        random = self._process.cloud.random
         if random.random() < 0.1:
             return Condensed((), self.name, usage=USAGE)
         whose, label = given.groups[0].text.split()[1:3]
@@ -158,11 +177,37 @@ class ScriptedObserver:
         row = CondensedRow(f"🔴 {whose} {label} for good {stamp}", ids)
         return Condensed((row,), self.name, usage=USAGE)
 
+    def _handed_in(self, given: CondenseInput, name: str) -> Condensed | None:
+        self._think(f"look into {name}")
+        self._fail_perhaps()
+        batch = self._process.cloud.batches.get(name)
+        if batch is None:
+            return None
+        if self._process.cloud.scheduler.now_s < batch.ends_s:
+            raise NotYetAnswered(name)
+        return batch.answers.get(_asked(given))
+
     def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
-        return None
+        """Some never get an answer."""
+        self._think(f"hand in {len(given)}")
+        self._fail_perhaps()
+        cloud = self._process.cloud
+        name = f"batch{next(cloud.batch_numbers)}"
+        ends_s = cloud.scheduler.now_s + cloud.random.choice((1.0, 60.0, 2_000.0, 80_000.0))
+        answered = [one for one in given if cloud.random.random() < 0.8]
+        cloud.batches[name] = Batch(ends_s, {_asked(one): self._condensed(one) for one in answered})
+        self._process.point()
+        return name
 
     def withdraw(self, handed_in: str) -> None:
-        """Do nothing: nothing was handed in."""
+        self._think(f"withdraw {handed_in}")
+        self._fail_perhaps()
+        cloud = self._process.cloud
+        batch = cloud.batches.get(handed_in)
+        if batch is not None and cloud.scheduler.now_s < batch.ends_s:
+            batch.ends_s = cloud.scheduler.now_s
+            raise NotYetAnswered(handed_in)
+        cloud.batches.pop(handed_in, None)
 
     def summarise(self, given: SummaryInput) -> Summarised:
         seqs = [event.seq for event in given.events]

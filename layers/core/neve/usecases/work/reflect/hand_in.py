@@ -91,5 +91,6 @@ def withdraw_next(run: Run) -> Outcome:
     except NotYetAnswered:
         return Wait(run.cursor, now + LOOKS_EVERY)
     except ModelRefused as refusal:
-        return Done({"reason": f"the language model refused to delete it: {refusal}"}, status="failed")
+        reason = f"the language model refused to delete it: {refusal}"
+        return Done({"reason": reason}, status="failed", cursor={"name": name})
     return Done()
