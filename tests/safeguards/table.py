@@ -156,7 +156,7 @@ TIME = (
     Safeguard(
         "all attempts of a call share its time",
         "layers/core/neve/adapters/models/anthropic_model.py",
-        *("min(self._timeout_s, request.within_s)", "3 * self._timeout_s"),
+        *("min(self._timeout_s, within_s)", "3 * self._timeout_s"),
         "tests/unit/observers/test_anthropic_model.py::test_all_attempts_of_a_call_share_its_time",
     ),
 )
