@@ -142,7 +142,7 @@ def test_what_a_merge_left_that_died_behind_the_pointer_is_deleted_when_its_mess
 ) -> None:
     make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage("a", "zanzibar"), passage("b", "kayak")])
     with monkeypatch.context() as patch:
-        patch.setattr(SegmentsIndex, "_forget_before", died)
+        patch.setattr(SegmentsIndex, "_forget", died)
         with pytest.raises(StoreUnavailable):
             make().trim(ADA, "a", keep=0, version=1)
     assert len(objects.list(KEYS.segments_prefix)) == 2 and len(rows(table)) == 2

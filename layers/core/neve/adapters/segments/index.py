@@ -8,7 +8,7 @@ keeps what it has: the next time it reads what is new."""
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -65,10 +65,11 @@ _READ_AGAIN: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class _Stored:
-    """The rows of a user. ``deltas``: those that are not in the base. ``listed``: all of them that were read.
-    ``whole``: not only the newest were read."""
+    """The rows of a user. ``absorbed``: the deltas that are in the base; ``deltas``: those that are not. ``listed``:
+    all of them that were read. ``whole``: not only the newest were read."""
 
     base: Item | None
+    absorbed: frozenset[str]
     deltas: Mapping[str, bytes]
     listed: frozenset[str]
     whole: bool
@@ -80,10 +81,6 @@ class _Stored:
     @property
     def previous(self) -> str | None:
         return None if self.base is None else self.base["previous"] or None
-
-    @property
-    def absorbed(self) -> frozenset[str]:
-        return frozenset() if self.base is None else frozenset(self.base["absorbed"])
 
     def are_many(self, most: int) -> bool:
         """Say whether the deltas that are not in the base are worth a merge."""
@@ -155,21 +152,19 @@ class SegmentsIndex:
     def is_made(self) -> bool:
         """Say whether all passages are in it: ``take_over`` was called, which is done behind filling it."""
         row = self._table.get(SEARCH_MODEL)
-        return row is not None and bool(row.get("whole"))
+        return row is not None and bool(row["whole"])
 
     def take_over(self, model: IndexModel) -> None:
         """Note that the index is for vectors of a model from now on; those of another are left out until they are
         written again. Raises StoreUnavailable."""
-        row = _row(SEARCH_MODEL, "search_model", tag=model.tag, dimensions=model.dimensions, whole=True)
-        self._table.write([Put(row)])
+        self._table.write([Put(_model_row(model, whole=True))])
         self._model, self._noted_ms = model, self._clock.monotonic_ms()
 
     def _note_model(self) -> None:
         """Note for whose vectors the index is, before the first write of a process, unless another one has."""
         if self._noted_ms == -inf:
-            row = _row(SEARCH_MODEL, "search_model", tag=self._model.tag, dimensions=self._model.dimensions)
             with suppress(Conflict):
-                self._table.write([Put(row, Expect.ABSENT)])
+                self._table.write([Put(_model_row(self._model, whole=False), Expect.ABSENT)])
             self.model()
 
     # --- writing --------------------------------------------------------------------------------
@@ -216,7 +211,8 @@ class SegmentsIndex:
                 return False
             held = self._follow(owner, stored, began)
             if not is_many and not held.forgotten:
-                self._finish_forgetting(keys, stored)
+                # A merge may have died behind the pointer: the message of what it took back comes again.
+                self._forget(keys, stored, stored.listed & stored.absorbed, {stored.base_id})
                 return False
             if self._merged(owner, stored, held):
                 return True
@@ -249,7 +245,7 @@ class SegmentsIndex:
             if row_now is None or row_now["base"] != base:  # else the table repeated a write whose answer was lost
                 self._delete_objects(names)
                 return False
-        self._forget_before(keys, stored, {base} if forgets else {base, stored.base_id})
+        self._forget(keys, stored, stored.listed, {base} if forgets else {base, stored.base_id})
         self._tell_size(passages)
         return True
 
@@ -260,10 +256,10 @@ class SegmentsIndex:
             self._objects.put(names[-1], packed[start : start + PIECE_BYTES], content_type=OBJECT_TYPE)
         return names
 
-    def _forget_before(self, keys: UserKeys, stored: _Stored, kept: set[str | None]) -> None:
-        """Delete the deltas in this base, those before it that are not ``kept`` (who is loading one reads the rows
-        again), and what another writer left that ended before it set the pointer."""
-        for ulid in sorted(stored.listed):
+    def _forget(self, keys: UserKeys, stored: _Stored, deltas: Set[str], kept: Set[str | None]) -> None:
+        """Delete deltas that are in a base, the bases that are not ``kept`` (who is loading one reads the rows again),
+        and what another writer left that ended before it set the pointer."""
+        for ulid in sorted(deltas):
             self._table.write([Delete(keys.passage_delta(ulid))])
         left_before = ulid_time(self._clock.now() - LEFT_AFTER)
         for page in object_pages(self._objects, keys.segments_prefix):
@@ -271,14 +267,6 @@ class SegmentsIndex:
                 base = base_of(name)
                 if base not in kept and (base in (stored.previous, stored.base_id) or base < left_before):
                     self._objects.delete(name)
-
-    def _finish_forgetting(self, keys: UserKeys, stored: _Stored) -> None:
-        """Delete what a merge has left that died behind the pointer: the message of the words that it took back comes
-        again, and finds them in no passage."""
-        for ulid in sorted(stored.listed & stored.absorbed):
-            self._table.write([Delete(keys.passage_delta(ulid))])
-        for page in object_pages(self._objects, keys.segments_prefix):
-            self._delete_objects(name for name in page if base_of(name) == stored.previous)
 
     def _delete_objects(self, names: Iterable[str]) -> None:
         for name in names:
@@ -325,15 +313,15 @@ class SegmentsIndex:
         if known is not None and known.read_ms > max(known.wrote_ms, now_ms - SHARED_MS):
             return known.held
         since = "" if known is None or known.held.base is None else ulid_time(known.read_at - OVERLAP)
-        for again in range(_READ_AGAIN):
-            began = self._begin()
-            try:
-                return self._follow(owner, self._read(UserKeys(*owner), since), began)
-            except _BaseGone:  # the newest rows do not lead on from what is held, or it was merged twice meanwhile
-                since = ""
-                if again == _READ_AGAIN - 1:
-                    raise
-        raise AssertionError("unreachable")
+        for _ in range(_READ_AGAIN - 1):
+            with suppress(_BaseGone):  # the newest rows do not lead on from what is held, or it was merged twice
+                return self._read_on(owner, since)
+            since = ""
+        return self._read_on(owner, since)
+
+    def _read_on(self, owner: Owner, since: str) -> HeldUser:
+        began = self._begin()
+        return self._follow(owner, self._read(UserKeys(*owner), since), began)
 
     def _begin(self) -> _Began:
         return _Began(self._clock.now(), self._clock.monotonic_ms())
@@ -354,7 +342,7 @@ class SegmentsIndex:
                 deltas[passage_delta_id(key_of(item))] = bytes(item["packed"])
         absorbed = frozenset() if base is None else frozenset(base["absorbed"])
         unabsorbed = {ulid: packed for ulid, packed in deltas.items() if ulid not in absorbed}
-        return _Stored(base, unabsorbed, frozenset(deltas), not since)
+        return _Stored(base, absorbed, unabsorbed, frozenset(deltas), not since)
 
     def _follow(self, owner: Owner, stored: _Stored, began: _Began) -> HeldUser:
         """Bring what is held of the user to what the rows said, or give what is held where that is newer. No lock is
@@ -459,3 +447,7 @@ def _expected(stored: _Stored) -> Expectation:
 
 def _row(key: Key, kind: str, **attributes: object) -> Item:
     return {"pk": key.pk, "sk": key.sk, "type": kind, **attributes}
+
+
+def _model_row(model: IndexModel, *, whole: bool) -> Item:
+    return _row(SEARCH_MODEL, "search_model", tag=model.tag, dimensions=model.dimensions, whole=whole)
