@@ -29,6 +29,7 @@ from neve.ports.table import (
     Table,
     WriteOp,
     key_of,
+    key_written,
 )
 
 KB = 1024
@@ -88,7 +89,7 @@ class PricedTable:
         spend(WAIT_MS["write"])
         plain = len(ops) == 1 and (isinstance(ops[0], Put) or (isinstance(ops[0], Delete) and _any(ops[0])))
         for op in ops:
-            old, new = self._table.get(_key(op)), op.item if isinstance(op, Put) else None
+            old, new = self._table.get(key_written(op)), op.item if isinstance(op, Put) else None
             factor = 1 if plain else 2
             self._bill.add("write unit", factor * _write_units(max(_size(old), _size(new))))
             if not isinstance(op, Check):
@@ -114,10 +115,6 @@ class PricedTable:
 
 def _any(op: Delete) -> bool:
     return op.expect is Expect.ANY
-
-
-def _key(op: WriteOp) -> Key:
-    return key_of(op.item) if isinstance(op, Put) else op.key
 
 
 def _size(item: Item | None) -> int:

@@ -11,7 +11,20 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from neve.ports.errors import Conflict
-from neve.ports.table import Check, Delete, Expect, Expectation, Index, Item, Key, Put, Table, Version, WriteOp, key_of
+from neve.ports.table import (
+    Check,
+    Delete,
+    Expect,
+    Expectation,
+    Index,
+    Item,
+    Key,
+    Put,
+    Table,
+    Version,
+    WriteOp,
+    key_written,
+)
 
 PARTITIONS = ("one", "two")
 SORT_KEYS = st.text(alphabet="ab#é\uffff😀", min_size=1, max_size=3)
@@ -53,7 +66,7 @@ class TableModel(RuleBasedStateMachine):
     )
     def write(self, drawn: Sequence[tuple[str, tuple[str, str], Expectation, Expectation, Any, str | None]]) -> None:
         ops = [self._op(kind, Key(pk + self._suffix, sk), *rest) for kind, (pk, sk), *rest in drawn]
-        keys = [key_of(op.item) if isinstance(op, Put) else op.key for op in ops]
+        keys = list(map(key_written, ops))
         failed = tuple(at for at, op in enumerate(ops) if not self._holds(keys[at], op.expect))
         try:
             self._table.write(ops)

@@ -25,7 +25,8 @@ from neve.ports.table import (
     Put,
     WriteOp,
     holds,
-    key_of,
+    key_written,
+    refused,
     version_after,
 )
 
@@ -314,22 +315,6 @@ def _selected(places: list[Place], prefix: str | None, between: tuple[str, str] 
         low, high = between
         return places[bisect_left(places, (low,)) : bisect_right(places, (high, _LAST, _LAST + _LAST))]
     return places
-
-
-def refused(write: Callable[[Sequence[WriteOp]], None], puts: Sequence[Put]) -> list[int]:
-    """The places of those that ``write`` does not take, each by itself."""
-    failed = []
-    for place, put in enumerate(puts):
-        try:
-            write([put])
-        except Conflict:
-            failed.append(place)
-    return failed
-
-
-def key_written(op: WriteOp) -> Key:
-    """The row that a checked operation is about."""
-    return key_of(op.item) if isinstance(op, Put) else op.key
 
 
 def _copied(value: Any) -> Any:

@@ -17,9 +17,8 @@ from neve.ports.models import CrossEncoder, Embedder
 from neve.ports.objects import ObjectStart
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, SearchFilter
-from neve.ports.table import Check, Item, ItemPage, Key, Put, WriteOp
+from neve.ports.table import Check, Item, ItemPage, Key, Put, WriteOp, key_written, refused
 from tests.simulation.engines.memory_search import MemorySearch
-from tests.simulation.engines.memory_table import key_written, refused
 from tests.simulation.machine.process import Process
 from tests.simulation.machine.receiving import SimReceivers
 from tests.simulation.machine.scripted import MODEL, ScriptedEmbedder, ScriptedObserver

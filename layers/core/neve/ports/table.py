@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
+
+from neve.ports.errors import Conflict
 
 Item = dict[str, Any]
 """A row: ``pk``, ``sk``, ``type``, ``version`` and attributes of str, int, float, bool, bytes, list, dict. No None."""
@@ -100,6 +102,22 @@ WriteOp = Put | Delete | Check
 
 
 MAX_WRITE_OPS = 100
+
+
+def key_written(op: WriteOp) -> Key:
+    """Give the key of the row that an operation is about."""
+    return key_of(op.item) if isinstance(op, Put) else op.key
+
+
+def refused(write: Callable[[Sequence[WriteOp]], None], puts: Sequence[Put]) -> list[int]:
+    """Write each put by itself; return the places of those that ``write`` does not take."""
+    places = []
+    for place, put in enumerate(puts):
+        try:
+            write([put])
+        except Conflict:
+            places.append(place)
+    return places
 
 
 def version_after(put: Put) -> int:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 
 from neve.ports.errors import Conflict
 from neve.ports.table import (
-    Check,
     Delete,
     Index,
     Item,
@@ -18,6 +17,8 @@ from neve.ports.table import (
     WriteOp,
     holds,
     key_of,
+    key_written,
+    refused,
     version_after,
 )
 
@@ -59,7 +60,7 @@ class UnwrittenTable:
         return replace(page, items=[item for item in items if item is not None])
 
     def write(self, ops: Sequence[WriteOp]) -> None:
-        keys = [op.key if isinstance(op, Delete | Check) else key_of(op.item) for op in ops]
+        keys = list(map(key_written, ops))
         before = self.get_many(keys)
         for key, op in zip(keys, ops, strict=True):
             stored = before.get(key)
@@ -72,10 +73,4 @@ class UnwrittenTable:
                 self.written[key] = None
 
     def write_each(self, puts: Sequence[Put]) -> list[int]:
-        lost = []
-        for place, put in enumerate(puts):
-            try:
-                self.write([put])
-            except Conflict:
-                lost.append(place)
-        return lost
+        return refused(self.write, puts)
