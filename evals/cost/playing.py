@@ -157,7 +157,7 @@ class Stage:
         return self._result(turns)
 
     def end(self) -> Played:
-        """Each session compacted and filed, its last answer appended before."""
+        """End each session, which is compacted and filed, its last answer appended before."""
         self._forget()
         for session in self._sessions:
             self.append(session, [_answer("That is all for today.")])

@@ -84,7 +84,7 @@ def _lines(lines: list[Line], of: str) -> str:
 
 
 def _of_a_model(turn: Unit) -> str:
-    """Beside the infrastructure, the observing model as ``evals.prompt_cost`` keeps it, for turns of 95 tokens."""
+    """Show the observing model beside the infrastructure, as ``evals.prompt_cost`` keeps it, for turns of 95 tokens."""
     usd = usd_of(json.loads(MODEL_PASSES.read_text(encoding="utf-8")), "default")
     infrastructure = sums.total(sums.of_thousand(turn))
     body: list[tuple[str, float]] = [

@@ -82,8 +82,8 @@ def units_of(measured: Unit, unit: str) -> float:
 
 
 def of_a_month(stage: str, schedules: Mapping[str, Unit], *, domain: bool = True) -> list[Line]:
-    """What is paid without a single call. ``schedules``: one run of each, by its function. ``domain`` False: of a stage
-    without a search domain."""
+    """Reckon what is paid without a single call. ``schedules``: one run of each, by its function. ``domain`` False: of
+    a stage without a search domain."""
     search = search_sizes()[stage]
     data, masters = (int(search["Instances"]), int(search["Masters"])) if domain else (0, 0)
     runs, observed = runs_a_month(), stage != UNOBSERVED
@@ -111,8 +111,8 @@ def of_a_month(stage: str, schedules: Mapping[str, Unit], *, domain: bool = True
 
 
 def of_traffic(result: Mapping[str, Any]) -> list[Line]:
-    """What a month with calls costs beside each of them: metrics that are emitted in every hour, those of the routes
-    that have some, as if all of them were called."""
+    """Reckon what a month with calls costs beside each of them: metrics that are emitted in every hour, those of the
+    routes that have some, as if all of them were called."""
     idle = {metric for played in result["schedules"].values() for metric in played["metrics"]}
     own = {metric for played in (result["turn"], result["end"]) for metric in played["metrics"]} - idle
     return [
@@ -170,7 +170,7 @@ def _service() -> Mapping[str, Any]:
 
 
 def alarm_metrics(*, observed: bool, domain: bool) -> int:
-    """Of template.yaml and, where the stage is ``observed``, of infra/observability.yaml."""
+    """Count those of template.yaml and, where the stage is ``observed``, of infra/observability.yaml."""
     without = "" if domain else "HasDomain"
     watched = list(_of_type(_service(), "AWS::CloudWatch::Alarm", without))
     if observed:
@@ -179,7 +179,7 @@ def alarm_metrics(*, observed: bool, domain: bool) -> int:
 
 
 def measured_routes() -> int:
-    """How many routes have metrics of their own."""
+    """Count the routes that have metrics of their own."""
     return sum(one["MetricsEnabled"] is True for one in _service()["Api"]["Properties"]["MethodSettings"])
 
 

@@ -1,4 +1,4 @@
-"""What the model that observes costs by when its passes run: after every turn, and as the policy has it by default.
+"""Measures what the model that observes costs: with a pass after every turn, and as the policy has it by default.
 
 The same turns are appended under both, without a prompt; the session is observed to its end, as it is behind a
 silence. What is counted are the requests that the prompted observer would send (``metered_observer``). ``cached``: the
@@ -52,8 +52,8 @@ def _played(transcript: Transcript, embedder: str, after: Mapping[str, int]) -> 
 
 
 class Usd(NamedTuple):
-    """What the model costs for a thousand turns: its ``passes``, these where the provider caches (``cached``), and all
-    of its calls, reflections and summaries included (``every``)."""
+    """The price of the model for a thousand turns: its ``passes``, these where the provider caches (``cached``), and
+    all of its calls, reflections and summaries included (``every``)."""
 
     passes: float
     cached: float
@@ -61,7 +61,7 @@ class Usd(NamedTuple):
 
 
 def usd_of(result: Result, name: str) -> Usd:
-    """By the list price of the default model, for the passes of one of ``POLICIES``."""
+    """Reckon by the list price of the default model, for the passes of one of ``POLICIES``."""
     price = price_of(OBSERVER_MODEL, {})
     assert price is not None, f"{OBSERVER_MODEL} has no price"
     one, kept = Spent(**result["spent"][name]), _written(result)

@@ -73,7 +73,7 @@ def steps(cloud: Cloud, wanted: Wanted, *, dry: bool) -> Iterator[Step]:
 
 
 def _refuse_empty_secret(cloud: Cloud, wanted: Wanted, *, there: bool) -> None:
-    """Without the model's key a stage takes every message and turns none into memory."""
+    """Refuse a stage without the model's key: it would take every message and turn none into memory."""
     if wanted.parameters().get("Observer") != "anthropic" or not there:
         return
     secret = f"neve/{wanted.stage}/anthropic"

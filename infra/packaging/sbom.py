@@ -40,7 +40,7 @@ def bill_of(layer: Layer) -> dict[str, Any]:
 
 
 def packages(lock: Path) -> Iterator[dict[str, Any]]:
-    """Each package of a lock. ``hashes``: of the files that the build may install it from."""
+    """Give each package of a lock. ``hashes``: of the files that the build may install it from."""
     text = lock.read_text(encoding="utf-8")
     found = list(PINNED.finditer(text))
     for at, package in enumerate(found):

@@ -164,7 +164,7 @@ def _both_legs(index: SearchIndex, query: Any, vector: bytes) -> tuple[float, li
 
 
 def _equal(expected: Sequence[Sequence[str]], found: Sequence[Sequence[str]]) -> float:
-    """How many of the ids that one finds the other one finds, too."""
+    """Give the share of the ids that one finds which the other one finds, too."""
     both = sum(len(set(one) & set(other)) for one, other in zip(expected, found, strict=True))
     return both / sum(map(len, expected))
 
