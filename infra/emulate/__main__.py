@@ -1,7 +1,7 @@
-"""``make emulate``: the steps of ``make deploy`` on an emulator, and T0 through its REST stage, its stream and its
-queues. Recall searches segments, as the stage dev does; with ``--domain`` a real OpenSearch, as the emulator's domain
-holds no index. With ``--restore`` the table is lost and restored in between, beside a domain (``make
-rehearse-restore``)."""
+"""``make emulate``: the steps of ``make deploy`` on an emulator, T0 through its REST stage, its stream and its queues,
+and the plans of a tenant that floods it. Recall searches segments, as the stage dev does; with ``--domain`` a real
+OpenSearch, as the emulator's domain holds no index. With ``--restore`` the table is lost and restored in between,
+beside a domain (``make rehearse-restore``)."""
 
 from __future__ import annotations
 
@@ -21,6 +21,7 @@ from infra.deploy.t0 import T0Failed
 from infra.deploy.wanted import Wanted
 from infra.emulate.artifacts import upload
 from infra.emulate.emulator import REGION, NoEmulator, emulator
+from infra.emulate.plans import NotPlanned, play_plans
 from infra.emulate.rehearsal import NotRestored, rehearse
 from infra.emulate.service_template import ARTIFACTS, LEFT_OUT, known_only, service_template
 from local.cloudformation import read_yaml
@@ -47,7 +48,7 @@ def main() -> int:
             with emulator(folder) as url:
                 os.environ.update(_nobody(url))
                 _emulate(Cloud(Session()), url, servers.urls.get(Server.OPENSEARCH), folder)
-        except (NoEmulator, NotReady, StepFailed, T0Failed, NotRestored) as error:
+        except (NoEmulator, NotReady, StepFailed, T0Failed, NotRestored, NotPlanned) as error:
             print(f"{type(error).__name__}: {error}", file=sys.stderr)
             log = folder / "emulator.log"
             if log.exists():  # it was started
@@ -105,6 +106,7 @@ def _emulate(cloud: Cloud, url: str, search: str | None, folder: Path) -> None:
     if "--restore" in sys.argv[1:] and search is not None:
         rehearse(emulated, STAGE, search, address, deploy_next)
     else:
+        play_plans(emulated, STAGE, wanted.service)
         deploy_again()
 
 
