@@ -19,9 +19,11 @@ what cannot be done is a 400 with ``{"error"}``.
 * ``POST hold-lease`` ``{"worker": "extract", "at"?: "model"|"object"}`` holds the next model call of that function, or
   its next object before that is written; ``GET hold-lease?worker=extract&timeout_s=10`` waits until one is held.
 * ``POST redeliver`` ``{"queue", "times"?, "concurrent"?, "index"?}`` delivers a message again, by default the newest.
+* ``POST work`` ``{"by_themselves": false}`` lets the workers do nothing but what a drain gives them; with ``true``, and
+  from the next ``hold-lease`` on, they take whatever comes, as at the start.
 * ``POST drain`` ``{"timeout_s"?}`` works until stream and queues are empty. ``GET queues`` counts what is in them.
-* ``POST normal`` ``{"timeout_s"?}``: no fault, cut, script, hold or pause, the real time; then it drains, and forgets
-  the calls.
+* ``POST normal`` ``{"timeout_s"?, "by_themselves"?}``: no fault, cut, script, hold or pause, the real time; then it
+  drains, and forgets the calls.
 * ``POST run`` ``{"worker": "sweep"}`` runs a schedule now: under test controls none runs by itself.
 * ``POST restart`` ``{"server": "dynamodb"|"opensearch"|"sqs"|"s3", "kill"?}`` stops a server of the full stack and
   starts it again on its port and data, with ``"kill": true`` by ``kill -9``; returns when it answers.
@@ -114,6 +116,7 @@ class TestControls:
             "redeliver": self._redeliver,
             "replay": self._replay,
             "kill": self._kill,
+            "work": self._work,
             "drain": self._drain,
             "normal": self._back_to_normal,
             "run": self._run,
@@ -211,6 +214,7 @@ class TestControls:
         if given["worker"] not in self._engines.template.functions:
             raise LookupError(given["worker"])
         self._controls.holds.arm(given["worker"], at)
+        self._driver.work_by_themselves(on=True)
         return {"armed": given["worker"], "at": at}
 
     def _wait_for_hold(self, query: Query) -> Body:
@@ -235,17 +239,25 @@ class TestControls:
         self._controls.faults.last_write.arm(moment)
         return asdict(moment)
 
+    def _work(self, body: Any) -> Body:
+        on = bool(_fields(body, "by_themselves")["by_themselves"])
+        self._driver.work_by_themselves(on=on)
+        return {"by_themselves": on}
+
     def _drain(self, body: Any) -> Body:
         drained = self._driver.drain(float(_fields(body, "timeout_s").get("timeout_s", 60.0)))
         return {"done": drained.done, **_backlog(drained.changes, drained.queues)}
 
     def _back_to_normal(self, body: Any) -> Body:
+        given = _fields(body, "timeout_s", "by_themselves")
+        if "by_themselves" in given:
+            self._work({"by_themselves": given.pop("by_themselves")})
         self._controls.faults.replace([])
         self._engines.search_cut.cut(None)
         self._controls.script.add([])
         self._controls.clock.reset()
         self._resume({})
-        drained = self._drain(body)
+        drained = self._drain(given)
         self._controls.calls.clear()
         return drained
 

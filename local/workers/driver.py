@@ -93,6 +93,7 @@ class Driver:
         self._requests = requests
         self._state = threading.Condition()
         self._stopping = False
+        self._by_themselves = True
         self._paused: set[str] = set()
         self._busy: Counter[str] = Counter()
         self._steps = 0
@@ -163,6 +164,13 @@ class Driver:
             self._paused.discard(self._known(name))
             self._state.notify_all()
 
+    def work_by_themselves(self, *, on: bool) -> None:
+        """Let workers take what comes, or only what a drain gives them: then nothing is done beside a test's requests
+        that the test has not asked for. What is in flight goes on."""
+        with self._state:
+            self._by_themselves = on
+            self._state.notify_all()
+
     def run(self, name: str) -> None:
         """One run of a scheduled function, now. Raises KeyError when there is none of that name, and what it raises."""
         for schedule in self._schedules:
@@ -184,7 +192,7 @@ class Driver:
     def _consume(self, worker: Worker) -> None:
         while True:
             with self._state:
-                self._state.wait_for(lambda: self._stopping or worker.name not in self._paused)
+                self._state.wait_for(lambda: self._stopping or self._may_begin(worker.name))
             if self._stopping:
                 return
             if not self._step(worker, hurry=False):
@@ -249,6 +257,9 @@ class Driver:
             if not self._stopping:
                 report(f"worker {name}", error)
                 self._state.wait_for(lambda: self._stopping, AFTER_FAILURE_S)
+
+    def _may_begin(self, name: str) -> bool:
+        return self._by_themselves and name not in self._paused
 
     def _at_rest(self) -> bool:
         """No pass is at work but those that a test holds."""

@@ -141,6 +141,7 @@ def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Sta
             server = started.enter_context(running_server(data, stack))
             controls = Controls(started.enter_context(closing(ApiClient(server.base_url))), data / "server.log")
             started.callback(_no_alarm_went_off, controls)
+            controls.back_to_normal()
             return Stage(server.base_url, server.key, controls.new_tenant(f"other-{uuid4().hex}"), controls)
 
         yield stage_of
@@ -163,6 +164,13 @@ def clean(stage: Stage) -> Iterator[None]:
     yield
     if stage.controls:
         stage.controls.back_to_normal()
+
+
+@pytest.fixture
+def workers_awake(stage: Stage) -> None:
+    """For a test that waits for work inside a call: locally too the workers take whatever comes until it ends."""
+    if stage.controls:
+        stage.controls.work_by_themselves()
 
 
 @pytest.fixture

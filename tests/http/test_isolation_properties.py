@@ -49,7 +49,7 @@ WORDS = ("sister Reykjavik", "dentist appointment", "Where does the sister live?
 SENTENCES = ("My sister lives in Reykjavik.", "I have a dentist appointment tomorrow.", "I prefer green tea.")
 ID_KEEPING = {"openSession", "appendMessages", "turn", "importMemories", "drainEmbeddings", "reflect", "putWebhook"}
 """Operations that keep an id which the caller chose: from then on it is the caller's too."""
-TRIES = 60
+TRIES = 400
 """Of a call that the drawing left without what it needs."""
 SAME_KEY = "everybody's"
 """An ``Idempotency-Key``, which is good for one tenant and one path."""
@@ -426,12 +426,21 @@ class Neighbours:
     def make_the_rest(self) -> None:
         """Calls that were drawn, and never with what they need: with one's own ids, until each was answered well."""
         random = Random(len(self._tally))
-        for operation in OPERATIONS:
+        for operation, (_, path) in OPERATIONS.items():
+            if "{item_id}" in path and not self._tally[operation, 2]:
+                self._let_something_wait(operation)
             for _ in range(TRIES):
                 if self._tally[operation, 2]:
                     break
                 picks = tuple(random.randrange(1_000) for _ in range(6))
                 self.make(Step(operation, random.randrange(2), random.randrange(3), False, picks))
+
+    def _let_something_wait(self, why: str) -> None:
+        """Everybody gets one more item: those of the beginning may be decided by now."""
+        self.known.kinds["item_id"] = [new_memory_id() for _ in self.everybody()]
+        for item, (who, someone) in zip(self.known.kinds["item_id"], self.everybody(), strict=True):
+            line = _line(id=item, kind="fact", category="PERSON", status="inbox", text=f"{self.known.words[who]} {why}.")
+            self._import(who, someone, [line], key=f"{SAME_KEY}-{why}")
 
     def _judge(self, who: Who, request: Request, reply: Reply) -> None:
         heard = f"{reply.headers} {reply.text} {_inside_cursors(reply)}"
@@ -482,16 +491,15 @@ class Neighbours:
         for who, someone in self.everybody():
             self._first_look(who, someone)
 
-    def _import(self, who: Who, someone: Person, lines: Sequence[bytes]) -> None:
+    def _import(self, who: Who, someone: Person, lines: Sequence[bytes], key: str = SAME_KEY) -> None:
         """All of them: a call that runs out of time says which line is next."""
-        key = SAME_KEY
         while lines:
             headers = {"Idempotency-Key": key}
             asked = Request("POST", f"{someone.path}/memories/import", raw=b"\n".join(lines), headers=headers)
             imported = self._tell("importMemories", who, someone, asked).json()
             assert not imported["rejected"], imported
             lines = lines[imported["next_line"] - 1 :] if "next_line" in imported else []
-            key = f"{SAME_KEY} {len(lines)}"
+            key = f"{key}-{len(lines)}"
 
     def wait_for_workers(self) -> None:
         for _, someone in self.everybody():

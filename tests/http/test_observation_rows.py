@@ -98,6 +98,7 @@ def test_a01_half_a_turn_is_not_observed_until_somebody_asks(user: Person, contr
 
 
 @pytest.mark.controls
+@pytest.mark.usefixtures("workers_awake")
 def test_a01_who_asks_for_a_pass_may_wait_for_it(user: Person) -> None:
     """Through the queue that has no delay."""
     user.open_without_pack("s1")

@@ -80,6 +80,7 @@ def check(stage: Stage, key: str, connection: requests.Session) -> Check:
     return judge
 
 
+@pytest.mark.usefixtures("workers_awake")
 @pytest.mark.parametrize(("method", "path"), OPERATIONS, ids=map(" ".join, OPERATIONS))
 def test_made_up_requests_and_the_same_about_what_is_there(
     method: str, path: str, check: Check, existing: dict[str, str]

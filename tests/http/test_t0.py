@@ -17,6 +17,7 @@ from tests.http.real_encoder.offline import MEMORY, QUESTION, assert_remembered,
 
 
 @pytest.mark.live
+@pytest.mark.usefixtures("workers_awake")
 def test_t0_a_new_process_recalls_it_by_meaning(user: Person, stage: Stage) -> None:
     written = user.expect(201, "POST", "/memories", {"text": MEMORY}, query={"wait": "embedded"})
     assert written["embedding_state"] == "ready"

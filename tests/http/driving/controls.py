@@ -94,6 +94,10 @@ class Controls:
         assert drained["done"], drained
         return drained
 
+    def work_by_themselves(self) -> None:
+        """The workers take whatever comes, as for a user, until the test ends."""
+        self._post("work", {"by_themselves": True})
+
     @contextmanager
     def draining(self) -> Iterator[None]:
         """Drain beside what is done within, and wait for its end."""
@@ -190,9 +194,10 @@ class Controls:
         return int(replayed["delivered"])
 
     def back_to_normal(self) -> None:
-        """No fault, no script, the real time, nothing held or paused, nothing left to do."""
+        """No fault, no script, the real time, nothing held or paused, nothing left to do, and workers that do what a
+        drain gives them: no test's outcome depends on who came first."""
         end = time.monotonic() + PATIENCE_S
-        while not (drained := self._post("normal", {"timeout_s": SPELL_S}))["done"]:
+        while not (drained := self._post("normal", {"timeout_s": SPELL_S, "by_themselves": False}))["done"]:
             assert time.monotonic() < end, drained
 
     def _post(self, name: str, body: Any) -> Json:

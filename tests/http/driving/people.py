@@ -111,6 +111,7 @@ class Person:
         """The job, when it has ended."""
         end = time.monotonic() + PATIENCE_S
         while True:
+            self.settle_with(self)
             job = dict(self.expect(200, "GET", f"/jobs/{job_id}"))
             if job["status"] in ENDED:
                 return job

@@ -206,10 +206,11 @@ def shared_with(user: Person) -> Person:
     return replace(user, id=new_user())
 
 
-def until(holds: Callable[[], bool]) -> None:
+def until(user: Person, holds: Callable[[], bool]) -> None:
     end = time.monotonic() + PATIENCE_S
     while not holds():
         assert time.monotonic() < end
+        user.settle()
         time.sleep(LOOK_S)
 
 
@@ -221,7 +222,7 @@ def ben_knows(ben: Person) -> bool:
 def test_e16_what_is_shared_is_in_their_own_memory_once(user: Person) -> None:
     ben = shared_with(user)
     a_chat_of_two(user, user_id=ben.id, share=True)
-    until(lambda: ben_knows(ben))
+    until(user, lambda: ben_knows(ben))
     user.observe("group")
     ben.settle()
     facts = [memory for memory in ben.memories(kind="fact") if "Turku" in memory["text"]]
@@ -238,12 +239,12 @@ def test_e16_what_is_shared_is_in_their_own_memory_once(user: Person) -> None:
 def test_e16_a_message_that_is_deleted_leaves_their_memory_too(user: Person) -> None:
     ben = shared_with(user)
     a_chat_of_two(user, last="Green it is.", user_id=ben.id, share=True)
-    until(lambda: ben_knows(ben))
+    until(user, lambda: ben_knows(ben))
     job = user.expect(200, "POST", "/sessions/group/events/retract", {"from_seq": 3, "to_seq": 4, "reason": "deleted"})[
         "job_id"
     ]
     user.ended(job)
-    until(lambda: not ben_knows(ben))
+    until(user, lambda: not ben_knows(ben))
     assert "Turku" not in told(user.memories())
 
 
@@ -251,9 +252,9 @@ def test_e16_a_message_that_is_deleted_leaves_their_memory_too(user: Person) -> 
 def test_e16_erasing_who_shares_takes_them_everywhere(user: Person) -> None:
     ben = shared_with(user)
     a_chat_of_two(user, last="Green it is.", user_id=ben.id, share=True)
-    until(lambda: ben_knows(ben))
+    until(user, lambda: ben_knows(ben))
     ben.expect(202, "DELETE", "")
-    until(lambda: "Turku" not in told([user.memories(), user.events("group")]))
+    until(user, lambda: "Turku" not in told([user.memories(), user.events("group")]))
     assert "Porto" in told(user.memories()) and "Porto" in told(user.events("group"))
     erased = [event["seq"] for event in user.events("group") if event.get("erased")]
     assert erased == [3, 4], "his message, and what answered it"

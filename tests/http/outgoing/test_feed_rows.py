@@ -88,6 +88,7 @@ def test_e14_a_cursor_of_the_feed_goes_on_where_it_ended(user: Person) -> None:
     later = user.remember("User keeps a cat.")
     found: list[Json] = []
     while not found:
+        user.settle()
         page, cursor = feed_behind(user, cursor)
         assert len(page) < len(known)
         found = [event for event in page if event["id"] not in known]  # one may be told again

@@ -146,6 +146,7 @@ def test_e14_a_receiver_that_was_down_for_an_hour_is_sent_all_later(
 
 
 @pytest.mark.controls
+@pytest.mark.usefixtures("workers_awake")
 def test_e14_one_receiver_that_hangs_delays_no_other(user: Person, api: ApiClient) -> None:
     """No drain: it would wait for the attempt."""
     with receiver(lambda _: None) as hangs, receiver() as receives, hooked(api, hangs), hooked(api, receives):

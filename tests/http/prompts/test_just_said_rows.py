@@ -264,6 +264,7 @@ def test_e20_it_is_said_once_whoever_observes_it_and_leaves_with_the_next_rebuil
 
 
 @pytest.mark.controls
+@pytest.mark.usefixtures("workers_awake")
 def test_e20_opening_a_chat_asks_for_the_pass_without_the_queues_delay(user: Person, controls: Controls) -> None:
     with controls.paused("outbox"), controls.paused("extract"):
         said_in(user, "a", user_message("I am allergic to nuts."), answered("Noted."))

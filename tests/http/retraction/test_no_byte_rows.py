@@ -49,7 +49,7 @@ def say(user: Person, said: Mapping[str, tuple[str, Sequence[Json]]]) -> dict[st
         key = {"Idempotency-Key": f"first-{session}"}
         last[session] = int(user.append(session, *events, headers=key)["seqs"][-1])
         user.append(session, user_message("I have two cats."), answered())
-        user.expect(200, "POST", f"/sessions/{session}/observe", {"wait": True}, headers=key)
+        user.ended(user.call("POST", f"/sessions/{session}/observe", {}, headers=key).json()["id"])
     user.settle()
     user.open("other")
     for session, (word, _) in said.items():
@@ -104,7 +104,7 @@ def filed_and_deleted(user: Person, word: str) -> None:
 def compacted(user: Person, word: str) -> None:
     user.append("s1", *(one for _ in range(8) for one in (user_message(filler(900)), answered())))
     user.settle()
-    body = {"reason": "manual", "wait": True}
+    body = {"reason": "manual"}
     job = user.call("POST", "/sessions/s1/compact", body, headers={"Idempotency-Key": "compact"}).json()
     user.ended(job["id"])
     ended(user)

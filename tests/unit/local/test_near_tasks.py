@@ -14,6 +14,7 @@ from neve.adapters.clock import SystemClock
 from neve.ports.errors import DeadlineExceeded
 from neve.ports.runtime import Tasks
 from neve.ports.table import Item, Key, Put
+from tests.patience import PATIENCE_S
 
 caller: ContextVar[str] = ContextVar("caller", default="nobody")
 CLOCK = SystemClock()
@@ -97,7 +98,7 @@ def test_what_is_started_in_a_read_may_take_its_time(tasks: Tasks) -> None:
 
 
 def test_anything_else_runs_beside_the_caller(tasks: Tasks) -> None:
-    meeting = threading.Barrier(2, timeout=30)
+    meeting = threading.Barrier(2, timeout=PATIENCE_S)
     task = tasks.start(meeting.wait)
     meeting.wait()
     task.result()

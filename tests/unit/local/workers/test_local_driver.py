@@ -452,6 +452,23 @@ def test_a_paused_worker_keeps_its_queue_and_drain_leaves_it_alone(machine: Mach
         driver.pause("nobody")
 
 
+def test_workers_that_do_not_work_by_themselves_do_what_a_drain_gives_them(machine: Machine) -> None:
+    done = threading.Semaphore(0)
+    machine.answers["embed"] = lambda _: done.release()
+    driver = machine.driver("embed")
+    driver.work_by_themselves(on=False)
+    driver.start(schedules=False)
+    machine.send("embed", 1)
+    assert not done.acquire(timeout=0.5)
+    assert driver.drain(timeout_s=20).done
+    assert machine.delivered("embed") == [[1]]
+    assert done.acquire(blocking=False)
+    driver.work_by_themselves(on=True)
+    machine.send("embed", 2)
+    assert done.acquire(timeout=PATIENCE_S)
+    driver.stop()
+
+
 def test_drain_goes_on_beside_a_held_pass_and_comes_back(machine: Machine) -> None:
     inside, release = threading.Event(), threading.Event()
 
