@@ -17,9 +17,9 @@ test("a conversation", async (t) => {
     { event_type: "tool_result", content: '[{"van": "Big", "price": 180}]', event_data: { tool_use_id: "t1", name: "search" } },
     { event_type: "assistant_response", content: "There is one." },
   ]);
-  await served.api("POST", "/users/ann/sessions/s1/observe", { wait: true });
+  await served.api("POST", "/users/ann/sessions/s1/observe");
+  await served.settled();
   const shown = await page(await browser(t));
-  shown.setDefaultTimeout(30_000);
   await open(shown, served, await served.token("ann"), "/conversation?session=s1");
   const row = (at) => shown.getByRole("row").nth(at - 1);
 

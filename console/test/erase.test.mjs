@@ -11,7 +11,7 @@ const opened = await browser({ after });
 
 const remember = async () => {
   await served.api("POST", `/users/${USER}/memories`, { text: TEXT, kind: "note" });
-  await served.control("drain", {});
+  await served.settled();
 };
 
 async function downloaded(shown, click) {

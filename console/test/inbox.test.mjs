@@ -52,7 +52,8 @@ test("a fact that contradicts another stands beside it, and takes its place", as
   await served.control("llm", { answers: [{ tool_input: { has_memory: true, observations: [], facts: [fact] }, when: "", purpose: "observe" }] });
   await served.api("POST", "/users/eve/sessions", { session_id: "s1" });
   await served.api("POST", "/users/eve/sessions/s1/events", { events: [{ event_type: "user_message", content: "Hm, tea." }, { event_type: "assistant_response", content: "Your favourite tea is Darjeeling." }] });
-  await served.api("POST", "/users/eve/sessions/s1/observe", { wait: true });
+  await served.api("POST", "/users/eve/sessions/s1/observe");
+  await served.settled();
   const shown = await shownTo("eve");
   const one = of(shown, "Darjeeling");
   await one.getByText("What is known").waitFor();

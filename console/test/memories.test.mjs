@@ -3,11 +3,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browser, loaded, open, page, server } from "./scene.mjs";
 
-const PATIENCE = { timeout: 30_000 };
 const opened = async (t) => {
   const served = await server(t);
   const shown = await page(await browser(t));
-  shown.setDefaultTimeout(PATIENCE.timeout);
   return { served, shown };
 };
 const remember = (served, text, more = {}) => served.api("POST", "/users/ann/memories", { kind: "note", text, ...more });
@@ -96,7 +94,8 @@ test("memories", async (t) => {
     await served.api("POST", "/users/ann/sessions", { session_id: "s1" });
     const said = [{ event_type: "user_message", content: "I live in Faro." }, { event_type: "assistant_response", content: "Nice." }];
     await served.api("POST", "/users/ann/sessions/s1/events", { events: said });
-    await served.api("POST", "/users/ann/sessions/s1/observe", { wait: true });
+    await served.api("POST", "/users/ann/sessions/s1/observe");
+    await served.settled();
     const { memories } = await served.api("GET", "/users/ann/memories?session_id=s1&kind=fact");
     const { id, text } = memories.find((one) => one.text.includes("Faro"));
     await served.api("POST", "/users/ann/sessions", { session_id: "s2" });
@@ -131,6 +130,7 @@ test("memories", async (t) => {
   await t.test("the list is searched by words and by meaning, and shown as of a time", async () => {
     const lines = [["2020-01-01", "Played the violin."], ["2022-01-01", "Played the tuba."]].map(([day, text]) => JSON.stringify({ kind: "note", text, created_at: `${day}T00:00:00Z`, observed_at: `${day}T00:00:00Z` }));
     await served.api("POST", "/users/bob/memories/import", lines.join("\n"), { "Content-Type": "application/jsonl" });
+    await served.settled();
     await open(shown, served, await served.token("bob"), "/memories");
     const rows = () => shown.getByRole("row").allInnerTexts().then((texts) => texts.map((text) => text.split("\n")[0]));
     assert.deepEqual(await rows(), ["Played the tuba.", "Played the violin."]);

@@ -14,18 +14,18 @@ await api("PATCH", "/policy", { static_prefix: { identity: "You are the assistan
 await api("POST", `${of}/memories`, { text: "Ada is allergic to walnuts.", kind: "note" });
 await api("POST", `${of}/sessions`, { session_id: "old" });
 await api("POST", `${of}/sessions/old/events`, { events: said("I have a piano.", "The piano 🎹🎹 goes through the window of the second floor.") });
-await api("POST", `${of}/sessions/old/observe`, { wait: true });
+await api("POST", `${of}/sessions/old/observe`);
 await api("POST", `${of}/sessions`, { session_id: "talk" });
 await api("POST", `${of}/sessions/talk/events`, { events: said("I move on Tuesday.", "Tuesday it is.") });
+await served.settled();
 await api("POST", `${of}/context`, { session_id: "talk", message: "Hello again." });
 
 const part = (shown, name) => shown.locator("details.part", { has: shown.locator("summary b", { hasText: new RegExp(`^${name}$`) }) });
 
 test("a message that is typed shows the request part by part, and writes nothing", async () => {
   const kept = async () => {
-    // The workers go on by themselves: how far they are is no write of this page.
-    const { memory_lag, indexed_seq, observed_seq, ...session } = await api("GET", `${of}/sessions/talk`);
-    return JSON.stringify([await api("GET", `${of}/recalls`), session]);
+    await served.settled();
+    return JSON.stringify([await api("GET", `${of}/recalls`), await api("GET", `${of}/sessions/talk`)]);
   };
   const before = await kept();
   const shown = await page(opened);

@@ -1,7 +1,7 @@
 /* Why something was recalled and why not, and the versions of a pack. */
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
-import { browser, loaded, looks, open, page, pause, server } from "./scene.mjs";
+import { browser, loaded, looks, open, page, PATIENCE_MS, pause, server } from "./scene.mjs";
 
 const served = await server({ after });
 const opened = await browser({ after });
@@ -17,6 +17,7 @@ for (const [name, text, more] of [["tea", "Ada drinks green tea in the morning."
 ids.new = (await api("POST", `${of}/memories/${ids.tea}/evolve`, { text: "Ada drinks black tea in the morning.", reason: "She said so." })).id;
 await api("POST", `${of}/sessions`, { session_id: "talk", title: "Tea" });
 await api("POST", `${of}/sessions/talk/events`, { events: [...said("I drink tea with milk \u202enow.", "Noted, tea with milk."), ...said("I always take my tea to work.", "Noted, tea at work.")] });
+await served.settled();
 
 test("a question that is tried shows both legs side by side, and what was dropped and why", async () => {
   const shown = await page(opened);
@@ -82,7 +83,8 @@ test("a leg that failed is said where one looks", async () => {
 test("a pack's versions: why each was built, its lines, what the change cost", async () => {
   const session = `${of}/sessions/talk`;
   await api("PATCH", "/policy", { chat_model: "claude-sonnet-5" });
-  await api("POST", `${session}/observe`, { wait: true });
+  await api("POST", `${session}/observe`);
+  await served.settled();
   const prompt = async (usage) => {
     const { prompt_id } = await api("POST", `${of}/context`, { session_id: "talk", message: "And coffee?" });
     await api("POST", `${of}/usage`, { prompt_id, usage });
@@ -91,8 +93,8 @@ test("a pack's versions: why each was built, its lines, what the change cost", a
   await prompt({ input: 50, cache_read: 0, cache_write: 2000, output: 20 });
   for (const [at, from_seq] of [3, 1].entries()) {
     await api("POST", `${session}/events/retract`, { from_seq, to_seq: from_seq + 1, reason: "edited" });
-    for (const end = Date.now() + 30_000; (await versions()).length < at + 2; await pause(200)) {
-      await control("drain", {});
+    for (const end = Date.now() + PATIENCE_MS; (await versions()).length < at + 2; await pause(200)) {
+      await served.settled();
       assert.ok(Date.now() < end, "one more version");
     }
   }

@@ -13,17 +13,18 @@ const AXE = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 const BROWSERS = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const START_MS = 120_000;
 /** The machine may be busy: what does not come by then never comes. */
-const PATIENCE_MS = 120_000;
+export const PATIENCE_MS = 120_000;
 
 /** `python -m local` on a new folder: `api(method, path, body)` with its key, `token(user?)`, `stop()`, `start()` again,
- * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). `t`: of a test, or `{ after }` at
+ * and `control("clock", {advance_s: 60})` of its test controls (local/controls/routes.py). `settled()`: the workers have
+ * nothing left to do; before it nobody knows how far they are. `t`: of a test, or `{ after }` at
  * the top of a file, with `await` and outside of `before`, whose end would be taken for the end of it all. */
 export async function server(t, { embedder = "fixture" } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "neve-console-"));
   const ready = join(folder, "ready");
   const python = existsSync(join(ROOT, ".venv/bin/python")) ? join(ROOT, ".venv/bin/python") : "python3";
   let child;
-  const made = { url: "", key: "", port: 0, start, stop, api, token, control };
+  const made = { url: "", key: "", port: 0, start, stop, api, token, control, settled };
   async function start() {
     await rm(ready, { force: true });
     const args = ["-m", "local", "--port", String(made.port), "--data", join(folder, "data"), "--embedder", embedder, "--ready-file", ready, "--test-controls"];
@@ -57,6 +58,9 @@ export async function server(t, { embedder = "fixture" } = {}) {
     const answer = await fetch(`${made.url}/__test/${name}`, { method: "POST", body: JSON.stringify(body) });
     assert.ok(answer.ok, `${name}: ${await answer.clone().text()}`);
     return answer.json();
+  }
+  async function settled() {
+    for (const until = Date.now() + PATIENCE_MS; !(await control("drain", { timeout_s: 20 })).done; ) assert.ok(Date.now() < until, "the workers do not come to rest");
   }
   /** A user's token, or without one the tenant's; all scopes unless told. */
   async function token(user, scopes = user ? ["chat", "records", "self"] : ["chat", "records", "admin"], ttl_s = 3600) {

@@ -95,11 +95,11 @@ test("policy: who was slower sees both, and loses neither", async () => {
 test("work: what failed is told with its reason and the way out, what is under way ends by itself", async () => {
   const { api, control } = served;
   await api("POST", `/users/${USER}/sessions/s1/events`, { events: [{ event_type: "user_message", content: "I live in Porto." }, { event_type: "assistant_response", content: "Noted." }] });
-  await control("drain", {});
+  await served.settled();
   const broken = await api("POST", `/users/${USER}/export`);
-  await control("drain", {});
+  await served.settled();
   await api("POST", `/users/${USER}/sessions/s1/events/retract`, { from_seq: 1, to_seq: 2, reason: "deleted" });
-  await control("drain", {});
+  await served.settled();
   await control("pause", { worker: "jobs" });
   const { id } = await api("POST", `/users/${USER}/export`);
   const shown = await page(opened);
@@ -125,7 +125,7 @@ test("work: what failed is told with its reason and the way out, what is under w
   assert.equal(asked, 0, "nobody looks");
   await hide(false);
   await control("resume", {});
-  await control("drain", {});
+  await served.settled();
   await shown.clock.runFor(10_000);
   await row.waitFor({ state: "detached" });
   assert.ok(asked > 0);
