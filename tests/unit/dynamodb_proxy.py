@@ -14,6 +14,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import urlsplit
 
+from tests.patience import PATIENCE_S
+
 ERRORS = "com.amazonaws.dynamodb.v20120810#"
 
 
@@ -64,7 +66,7 @@ class DynamoDbProxy:
 
     def pass_on(self, headers: Mapping[str, str], body: bytes) -> tuple[int, bytes]:
         assert self.behind is not None, "no server behind this proxy, and no step in its script"
-        connection = http.client.HTTPConnection(urlsplit(self.behind).netloc, timeout=30)
+        connection = http.client.HTTPConnection(urlsplit(self.behind).netloc, timeout=PATIENCE_S)
         try:
             connection.request("POST", "/", body, dict(headers))
             answer = connection.getresponse()

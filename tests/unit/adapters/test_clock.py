@@ -14,6 +14,7 @@ from ulid import ULID
 from neve.adapters.clock import WORKERS, SystemClock, SystemIds, ThreadTasks
 from neve.ports.errors import DeadlineExceeded
 from neve.ports.runtime import Clock, Ids, Tasks
+from tests.patience import PATIENCE_S
 
 AT = datetime(2026, 3, 10, 9, 30, 0, 123_000, tzinfo=UTC)
 caller: ContextVar[str] = ContextVar("caller", default="nobody")
@@ -73,7 +74,7 @@ def test_a_token_has_128_random_bits() -> None:
 
 def test_work_runs_beside_the_caller_and_sees_its_context() -> None:
     tasks: Tasks = ThreadTasks(SystemClock())
-    meeting = threading.Barrier(3, timeout=30)
+    meeting = threading.Barrier(3, timeout=PATIENCE_S)
 
     def work() -> tuple[str, str]:
         meeting.wait()
@@ -123,7 +124,7 @@ def test_a_finished_task_answers_also_after_the_deadline() -> None:
 
 def test_tasks_that_wait_for_tasks_of_their_own_never_run_out_of_threads() -> None:
     clock = SystemClock()
-    tasks, all_of_them = ThreadTasks(clock), threading.Barrier(WORKERS, timeout=30)
+    tasks, all_of_them = ThreadTasks(clock), threading.Barrier(WORKERS, timeout=PATIENCE_S)
 
     def work(n: int) -> int:
         all_of_them.wait()  # no thread of the pool is left

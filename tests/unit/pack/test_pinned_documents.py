@@ -28,6 +28,7 @@ from neve.usecases.tell.documents.delete_document import delete_document
 from neve.usecases.tell.documents.to_another_path import move_document
 from neve.usecases.tell.documents.write_document import write_document
 from neve.usecases.tell.sessions.open_session import OpenSession, open_session
+from tests.patience import PATIENCE_S
 from tests.unit.world import World
 
 
@@ -67,7 +68,7 @@ def test_as_many_first_packs_at_once_as_there_are_threads(world: World, monkeypa
     put(world, "/always-load/tone", "Be brief.")
     for n in range(WORKERS):
         world.open(session=f"s{n}")
-    real, all_of_them, met = world.table.get_many, Barrier(WORKERS, timeout=30), set[str]()
+    real, all_of_them, met = world.table.get_many, Barrier(WORKERS, timeout=PATIENCE_S), set[str]()
 
     def get_many(keys: Any, **how: Any) -> Any:
         thread = current_thread().name
