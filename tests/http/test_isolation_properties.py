@@ -439,7 +439,8 @@ class Neighbours:
         """Everybody gets one more item: those of the beginning may be decided by now."""
         self.known.kinds["item_id"] = [new_memory_id() for _ in self.everybody()]
         for item, (who, someone) in zip(self.known.kinds["item_id"], self.everybody(), strict=True):
-            line = _line(id=item, kind="fact", category="PERSON", status="inbox", text=f"{self.known.words[who]} {why}.")
+            text = f"{self.known.words[who]} {why}."
+            line = _line(id=item, kind="fact", category="PERSON", status="inbox", text=text)
             self._import(who, someone, [line], key=f"{SAME_KEY}-{why}")
 
     def _judge(self, who: Who, request: Request, reply: Reply) -> None:
