@@ -155,6 +155,21 @@ def died(*_: object) -> None:
     raise StoreUnavailable("table", "the worker died here")
 
 
+@pytest.mark.parametrize("merged", [True, False], ids=["a base", "deltas"])
+def test_an_erased_users_words_leave_the_memory_of_another_process_with_its_next_search(
+    make: Make, monkeypatch: MonkeyPatch, merged: bool
+) -> None:
+    """None of them is on a disk of its own (docs/adr/0091)."""
+    monkeypatch.setattr(module, "SHARED_MS", 0.0)
+    writer, reader = make(merged_from=1, looked_at=EVERY_SIGN if merged else ""), make()
+    writer.upsert(ADA, [passage("a", "zanzibar kayak")])
+    assert found(reader) == ["a"]
+    writer.erase(ADA)
+    assert found(reader) == []
+    known = reader._cache.get(ADA)
+    assert known is not None and known.held.base is None and known.held.texts.nbytes == 0
+
+
 def test_a_base_of_several_pieces_is_whole(make: Make, objects: FileObjects, monkeypatch: MonkeyPatch) -> None:
     monkeypatch.setattr(module, "PIECE_BYTES", 500)
     index = make(merged_from=1, looked_at=EVERY_SIGN)
