@@ -171,10 +171,12 @@ def test_an_erased_users_words_leave_the_memory_of_another_process_with_its_next
 
 
 def test_a_base_of_several_pieces_is_whole(make: Make, objects: FileObjects, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "PIECE_BYTES", 500)
+    monkeypatch.setattr(module, "SPLIT_FROM_BYTES", 500)
     index = make(merged_from=1, looked_at=EVERY_SIGN)
     index.upsert(ADA, [passage(f"m{n}", "kayak", vector=VECTORS[1]) for n in range(5)])
-    assert len(objects.list(KEYS.segments_prefix)) > 3
+    names = objects.list(KEYS.segments_prefix)
+    sizes = [len(objects.get(name) or b"") for name in names]
+    assert len(names) == 4 and max(sizes) - min(sizes) < 4, "none of them is waited for longer than for the others"
     assert len(found(make())) == 5 == len(make().search_vector(ADA, vector(1, 0, 0, 0), ANY, 9))
 
 

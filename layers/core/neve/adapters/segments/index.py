@@ -50,10 +50,12 @@ SHARED_MS: Final = 50.0
 OVERLAP: Final = timedelta(minutes=2)
 """A delta may come into the table so much later than its id says: the clocks of two machines, and a put sent again. One
 that came later still is found with the next base."""
-PIECE_BYTES: Final = 16_000_000
-"""Bytes of an object; what is larger is several, which are loaded at once."""
+PIECES: Final = 4
+"""A large base is so many objects of one size, which are loaded at once: what limits a load is each connection."""
+SPLIT_FROM_BYTES: Final = 4_000_000
+"""Bytes from which a base is large (*chosen*: at 70 MB a second they take twice as long as the first one does)."""
 LARGE: Final = 50_000
-"""Passages of one user from which a search domain serves them better (*measured*: a cold load takes a second)."""
+"""Passages of one user from which a search domain serves them better (*chosen*: a cold load takes half a second)."""
 LEFT_AFTER: Final = timedelta(hours=1)
 """From then on an object that no row names is left by a writer that ended: no worker lives as long."""
 MODEL_TTL_MS: Final = 60_000.0
@@ -251,9 +253,9 @@ class SegmentsIndex:
 
     def _put_pieces(self, keys: UserKeys, base: str, packed: bytes) -> list[str]:
         names = []
-        for piece, start in enumerate(range(0, len(packed), PIECE_BYTES)):
+        for piece, part in enumerate(_pieces_of(packed)):
             names.append(keys.segment_object(base, piece))
-            self._objects.put(names[-1], packed[start : start + PIECE_BYTES], content_type=OBJECT_TYPE)
+            self._objects.put(names[-1], part, content_type=OBJECT_TYPE)
         return names
 
     def _forget(self, keys: UserKeys, stored: _Stored, deltas: Set[str], kept: Set[str | None]) -> None:
@@ -397,15 +399,18 @@ class SegmentsIndex:
 
     def _load_base(self, owner: Owner, row: Item) -> HeldUser:
         keys, base, pieces = UserKeys(*owner), str(row["base"]), int(row["pieces"])
-        names = [keys.segment_object(base, piece) for piece in range(pieces)]
+        packed = self._get_pieces([keys.segment_object(base, piece) for piece in range(pieces)])
+        with _readable():
+            return unpack_base(packed, self._model, base, row["absorbed"])
+
+    def _get_pieces(self, names: Sequence[str]) -> bytes:
+        """Load all pieces at once and join them, which needs the room of two bases. Raises _BaseGone."""
         begun = [self._tasks.start(partial(self._objects.get, name)) for name in names[1:]]
         found = [self._objects.get(names[0]), *(task.result() for task in begun)]
         parts = [part for part in found if part is not None]
-        if len(parts) < pieces:
+        if len(parts) < len(names):
             raise _BaseGone
-        with _readable():
-            packed = parts[0] if pieces == 1 else b"".join(parts)
-            return unpack_base(packed, self._model, base, row["absorbed"])
+        return parts[0] if len(parts) == 1 else b"".join(parts)
 
     # --- parts ----------------------------------------------------------------------------------
 
@@ -438,6 +443,12 @@ def _readable() -> Iterator[None]:
         yield
     except ValueError as error:
         raise UnreadableSegments(str(error)) from error
+
+
+def _pieces_of(packed: bytes) -> list[bytes]:
+    """Cut a base into the objects that it is kept as."""
+    size = len(packed) if len(packed) < SPLIT_FROM_BYTES else -(-len(packed) // PIECES)
+    return [packed[start : start + size] for start in range(0, len(packed), size)]
 
 
 def _expected(stored: _Stored) -> Expectation:
