@@ -20,10 +20,10 @@ REPEATEDLY = 3
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """A trouble that stands. ``what``: a store (``table``, ``queue``, ``search``, ``objects``), a leg (``lexical``,
-    ``vector``), ``rerank``, the ``embedder``, the ``observer``, the ``workers`` or the dead letters of a queue
-    (``index-dlq``). ``reason``: in words of an adapter, never a caller's. ``count``: of ``language``, how many messages
-    were in one that the observer does not know."""
+    """A trouble that stands. ``what``: a store (``table``, ``queue``, ``search``, ``objects``), ``search_large`` (of a
+    user for whom there should be a search domain), a leg (``lexical``, ``vector``), ``rerank``, the ``embedder``, the
+    ``observer``, the ``workers`` or the dead letters of a queue (``index-dlq``). ``reason``: in words of an adapter,
+    never a caller's. ``count``: of ``language``, how many messages were in one that the observer does not know."""
 
     what: str
     kind: Kind

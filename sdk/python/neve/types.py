@@ -3150,9 +3150,10 @@ TroubleKind: TypeAlias = "Literal['failing', 'full', 'damaged', 'language']"
 
 class TroubleOut(TypedDict):
     what: str
-    """A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), `rerank` (the model that reads
-    candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters
-    of a queue (`index-dlq`)."""
+    """A store (`table`, `queue`, `search`, `objects`), `search_large` (a user has more passages than are searched
+    well without a search domain; the service is well), a leg (`lexical`, `vector`), `rerank` (the model that
+    reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead
+    letters of a queue (`index-dlq`)."""
     kind: TroubleKind
     """`language`: messages of users are in languages that the `observer` does not know; the service is well."""
     reason: str

@@ -4530,7 +4530,7 @@ export interface components {
              * @description RFC 3339 with an offset; kept in UTC with milliseconds.
              */
             since: string;
-            /** @description A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), `rerank` (the model that reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`). */
+            /** @description A store (`table`, `queue`, `search`, `objects`), `search_large` (a user has more passages than are searched well without a search domain; the service is well), a leg (`lexical`, `vector`), `rerank` (the model that reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the dead letters of a queue (`index-dlq`). */
             what: string;
         };
         /** @enum {string} */

@@ -22,7 +22,9 @@ from neve.domain.recall.query import shape
 from neve.ports.errors import StoreUnavailable
 from neve.ports.search import Candidate, IndexModel, Owner, SearchIndex
 from neve.ports.table import Item, Put
-from neve.store.keys import UserKeys
+from neve.store.keys import UserKeys, leg_health
+from neve.store.tenants.leg_health import REPORTED, read_leg_troubles
+from neve.troubles import Trouble
 from tests.contract.engines.passages import ANY, passage, vector
 from tests.contract.engines.search_engines import EVERY_SIGN, MODEL, segments
 
@@ -228,12 +230,29 @@ def test_a_delta_that_cannot_be_read_fails_the_search(make: Make, table: SqliteT
         found(make())
 
 
-def test_health_hears_of_a_user_who_is_too_large(make: Make, monkeypatch: MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "LARGE", 2)
-    from neve.caching import Caches
+@pytest.mark.parametrize("first_to_see_it", ["who merges", "who loads"])
+def test_health_hears_of_a_user_who_is_too_large_also_where_another_process_is_asked(
+    make: Make, table: SqliteTable, monkeypatch: MonkeyPatch, first_to_see_it: str
+) -> None:
+    """On AWS a worker merges, recall loads, and a third function answers for health."""
+    loads = first_to_see_it == "who loads"
+    monkeypatch.setattr(module, "LARGE", 3 if loads else 2)
+    make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage(f"m{n}", "kayak") for n in range(3)])
+    if loads:
+        monkeypatch.setattr(module, "LARGE", 2)
+        assert troubles(table) == []
+        found(make())
+    [trouble] = troubles(table)
+    assert (trouble.what, trouble.kind) == ("search_large", "full") and "search domain" in trouble.reason
 
-    caches = Caches(SystemClock().now)
-    index = make(merged_from=1, looked_at=EVERY_SIGN, caches=caches)
-    index.upsert(ADA, [passage(f"m{n}", "kayak") for n in range(3)])
-    [trouble] = caches.troubles.active()
-    assert trouble.what == "search_large" and "search domain" in trouble.reason
+
+def test_health_hears_of_a_merge_that_fails(make: Make, table: SqliteTable, monkeypatch: MonkeyPatch) -> None:
+    monkeypatch.setattr(SegmentsIndex, "_put_pieces", died)
+    make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage("a", "kayak")])
+    [trouble] = troubles(table)
+    assert (trouble.what, trouble.kind) == ("search", "failing") and "merge" in trouble.reason
+
+
+def troubles(table: SqliteTable) -> list[Trouble]:
+    """Give what a process hears that has neither merged nor loaded."""
+    return read_leg_troubles(table.get_many([leg_health(leg) for leg in REPORTED]), SystemClock().now())

@@ -14,6 +14,7 @@ from local.engine.sqlite_table import SqliteTable
 from neve.observers.extractive.observer import ExtractiveObserver
 from neve.ports.errors import StoreUnavailable
 from neve.ports.table import Key, Put
+from neve.store.tenants.leg_health import SEARCH_LARGE, put_leg_trouble
 from neve.troubles import ACTIVE_FOR, REPEATEDLY, WARNED_EVERY, Trouble, Troubles
 from neve.usecases.ask.recall.stages.legs import LegReport, note_legs
 from neve.usecases.ask.tenants.service_health import service_health
@@ -146,6 +147,12 @@ def test_a_leg_that_fails_again_and_again_is_said_by_health_of_every_process(wor
         world.forget()  # another process knows it from the row
     world.clock.move(minutes=10)
     assert service_health(world).status == "ok"
+
+
+def test_a_user_who_is_too_large_for_segments_is_said_by_health_and_degrades_nothing(world: RecallWorld) -> None:
+    world.table.write([put_leg_trouble(SEARCH_LARGE, "use a search domain", world.clock.now())])
+    health = service_health(world)
+    assert (health.status, [(t.what, t.kind) for t in health.troubles]) == ("ok", [("search_large", "full")])
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from neve.ports.search import Candidate, FoundByWords, IndexModel, Owner, Search
 from neve.ports.table import Delete, Expect, Expectation, Item, Key, Put, Table, Version, key_of
 from neve.store.keys import SEARCH_MODEL, UserKeys, base_of, passage_delta_id
 from neve.store.partitions import PAGE, all_rows, object_pages, readable_whole
+from neve.store.tenants.leg_health import SEARCH, SEARCH_LARGE, kind_of, put_leg_trouble
 
 CACHE_BYTES: Final = 700_000_000
 """Of a process that is told no other size."""
@@ -200,7 +201,7 @@ class SegmentsIndex:
         except StoreUnavailable as error:
             if forgets:
                 raise
-            self._troubles.note("search", "failing", f"merge: {error.reason}")  # it is left to the next writer
+            self._tell(SEARCH, f"merge: {error.reason}")  # it is left to the next writer
 
     def merge(self, owner: Owner, *, forgets: bool = False) -> bool:
         """Write a new base where the deltas are many, or, if it is asked for, where words are to be forgotten; False
@@ -398,6 +399,7 @@ class SegmentsIndex:
             self._loads.pop(base, None)
 
     def _load_base(self, owner: Owner, row: Item) -> HeldUser:
+        self._tell_size(int(row["passages"]))
         keys, base, pieces = UserKeys(*owner), str(row["base"]), int(row["pieces"])
         packed = self._get_pieces([keys.segment_object(base, piece) for piece in range(pieces)])
         with _readable():
@@ -416,7 +418,13 @@ class SegmentsIndex:
 
     def _tell_size(self, passages: int) -> None:
         if passages > LARGE:
-            self._troubles.note("search_large", "full", f"a user has more than {LARGE} passages: use a search domain")
+            self._tell(SEARCH_LARGE, f"a user has more than {LARGE} passages: use a search domain")
+
+    def _tell(self, what: str, reason: str) -> None:
+        """Tell health of a trouble, by a row, too: another process than the one that merges or loads is asked."""
+        if self._troubles.note(what, kind_of(what), reason):
+            with suppress(StoreUnavailable, Conflict):
+                self._table.write([put_leg_trouble(what, reason, self._clock.now())])
 
     def _lock_of(self, owner: Owner) -> threading.Lock:
         return self._locks[hash(owner) % _LOCKS]
@@ -437,18 +445,18 @@ class _BaseGone(UnreadableSegments):
         super().__init__("the base is gone that a row names")
 
 
+def _pieces_of(packed: bytes) -> list[bytes]:
+    """Cut a base into the objects that it is kept as."""
+    size = len(packed) if len(packed) < SPLIT_FROM_BYTES else -(-len(packed) // PIECES)
+    return [packed[start : start + size] for start in range(0, len(packed), size)]
+
+
 @contextmanager
 def _readable() -> Iterator[None]:
     try:
         yield
     except ValueError as error:
         raise UnreadableSegments(str(error)) from error
-
-
-def _pieces_of(packed: bytes) -> list[bytes]:
-    """Cut a base into the objects that it is kept as."""
-    size = len(packed) if len(packed) < SPLIT_FROM_BYTES else -(-len(packed) // PIECES)
-    return [packed[start : start + size] for start in range(0, len(packed), size)]
 
 
 def _expected(stored: _Stored) -> Expectation:

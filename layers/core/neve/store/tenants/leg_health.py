@@ -1,4 +1,5 @@
-"""Notes that a leg of recall, the observer or a worker fails, for those that do not use them themselves (health)."""
+"""Notes that a leg of recall, the observer, the search engine or a worker fails, for those that do not use them
+themselves (health)."""
 
 from __future__ import annotations
 
@@ -16,7 +17,16 @@ ROWS = "rows"
 """Some that cannot be read."""
 LANGUAGE = "language"
 """Of messages that the observer does not know: a trouble of its own beside that it fails."""
-REPORTED = (*LEGS, OBSERVER, LANGUAGE, WORKERS, ROWS)
+SEARCH = "search"
+SEARCH_LARGE = "search_large"
+"""Of a user with more passages than are searched well without a search domain: advice, nothing fails."""
+REPORTED = (*LEGS, OBSERVER, LANGUAGE, WORKERS, ROWS, SEARCH, SEARCH_LARGE)
+_KINDS: dict[str, Kind] = {LANGUAGE: "language", SEARCH_LARGE: "full"}
+
+
+def kind_of(leg: str) -> Kind:
+    """Say what is wrong where there is a trouble with it."""
+    return _KINDS.get(leg, "failing")
 
 
 def put_leg_trouble(leg: str, reason: str, at: datetime, count: int = 0) -> Put:
@@ -39,6 +49,6 @@ def read_leg_troubles(found: Mapping[Key, Item], now: datetime) -> list[Trouble]
         item = found.get(leg_health(leg))
         if item is not None and "reason" in item and now - parse(item["at"]) < ACTIVE_FOR:
             at, count = parse(item["at"]), int(item.get("count", 0))
-            kind: Kind = "language" if leg == LANGUAGE else "failing"
-            troubles.append(Trouble(OBSERVER if leg == LANGUAGE else leg, kind, item["reason"], at, now, count))
+            what = OBSERVER if leg == LANGUAGE else leg
+            troubles.append(Trouble(what, kind_of(leg), item["reason"], at, now, count))
     return troubles

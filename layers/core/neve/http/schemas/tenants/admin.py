@@ -55,7 +55,8 @@ class LanguagesOut(View):
 
 class TroubleOut(View):
     what: str = Field(
-        description="A store (`table`, `queue`, `search`, `objects`), a leg (`lexical`, `vector`), `rerank` (the model"
+        description="A store (`table`, `queue`, `search`, `objects`), `search_large` (a user has more passages than are"
+        " searched well without a search domain; the service is well), a leg (`lexical`, `vector`), `rerank` (the model"
         " that reads candidates again), the `observer`, the `workers` (one ran out of its time), or on one machine the"
         " dead letters of a queue (`index-dlq`)."
     )

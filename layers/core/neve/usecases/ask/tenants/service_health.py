@@ -13,7 +13,7 @@ from neve.ports.search import IndexModel
 from neve.ports.table import Item, Key
 from neve.store.keys import embedder_health, leg_health
 from neve.store.tenants.embedder_health import read_embedder_health
-from neve.store.tenants.leg_health import REPORTED, read_leg_troubles
+from neve.store.tenants.leg_health import REPORTED, SEARCH_LARGE, read_leg_troubles
 from neve.troubles import Trouble
 
 NO_MODEL = "none"
@@ -53,9 +53,9 @@ class Languages:
 @dataclass(frozen=True, slots=True)
 class Health:
     """The state of the service: ``degraded`` when a store does not answer, vectors cannot be made, the index is of
-    another model, or something in ``troubles`` stands but a ``language``. ``loading`` when all that is missing is the
-    encoder of a process that has just started. ``multi``: the encoder of tenants whose policy asks for many
-    languages."""
+    another model, or something in ``troubles`` stands but a ``language`` or ``search_large``. ``loading`` when all that
+    is missing is the encoder of a process that has just started. ``multi``: the encoder of tenants whose policy asks
+    for many languages."""
 
     status: Literal["ok", "loading", "degraded"]
     version: str
@@ -78,7 +78,7 @@ def service_health(ports: Ports) -> Health:
     of_legs = [] if found is None else read_leg_troubles(found, ports.clock.now())
     troubles = {(t.what, t.kind): t for t in (*of_legs, *own) if t.kind != "loading"}
     encoders = "unavailable" not in (embedder.state, multi and multi.state)
-    broken = any(kind != "language" for _, kind in troubles)
+    broken = any(kind != "language" and what != SEARCH_LARGE for what, kind in troubles)
     fine = encoders and index.state == "ready" and index.match is not False and not broken
     return Health(
         status="degraded" if found is None or not fine else "loading" if embedder.state == "loading" else "ok",
