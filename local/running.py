@@ -17,6 +17,7 @@ from local.template import ROOT
 
 EmbedderName = Literal["bge-small", "fixture", "none"]
 StackName = Literal["embedded", "full"]
+SearchName = Literal["embedded", "segments"]
 
 START_S = 600.0
 """It is up after 1 s on an idle machine with two cores, on real servers after 10 s. One that fails ends, and is not
@@ -60,19 +61,20 @@ class RunningServer:
         self.process.wait()
 
 
-def start_server(
+def start_server(  # noqa: PLR0913
     data: Path,
     *,
     embedder: EmbedderName = "bge-small",
     test_controls: bool = False,
     port: int = 0,
     stack: StackName = "embedded",
+    search: SearchName = "embedded",
     env: Mapping[str, str] | None = None,
 ) -> RunningServer:
     """Returns when it answers. ``port`` 0: a free one. ``env`` is added to this process's environment, of which the key
     of a language model is not handed on. Output and ready file are put beside ``data``. Raises DidNotStart."""
     process, ready, output = launch(
-        data, embedder=embedder, test_controls=test_controls, port=port, stack=stack, env=env
+        data, embedder=embedder, test_controls=test_controls, port=port, stack=stack, search=search, env=env
     )
     end = time.monotonic() + START_S
     while not ready.exists():
@@ -86,13 +88,14 @@ def start_server(
     return RunningServer(known["url"], known["api_key"], process, output)
 
 
-def launch(
+def launch(  # noqa: PLR0913
     data: Path,
     *,
     embedder: EmbedderName,
     test_controls: bool = False,
     port: int = 0,
     stack: StackName = "embedded",
+    search: SearchName = "embedded",
     env: Mapping[str, str] | None = None,
 ) -> tuple[subprocess.Popen[bytes], Path, Path]:
     """Start the process and do not wait. Returns it, the file that it writes once it answers, and that of its
@@ -101,7 +104,7 @@ def launch(
     ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
     ready.unlink(missing_ok=True)
     command = [sys.executable, "-m", "local", "--data", str(data), "--port", str(port), "--embedder", embedder]
-    command += ["--stack", stack]
+    command += ["--stack", stack, "--search", search]
     command += ["--ready-file", str(ready)] + (
         ["--test-controls", "--allow-loopback-webhooks"] if test_controls else []
     )

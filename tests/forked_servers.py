@@ -27,7 +27,17 @@ import local.aws.full_stack  # noqa: F401  # with what it imports
 from local import __main__ as service
 from local.aws.local_servers import local_session
 from local.functions import Functions
-from local.running import LAST_OUTPUT, LOOK_S, MODEL_KEY, START_S, STOP_S, DidNotStart, EmbedderName, StackName
+from local.running import (
+    LAST_OUTPUT,
+    LOOK_S,
+    MODEL_KEY,
+    START_S,
+    STOP_S,
+    DidNotStart,
+    EmbedderName,
+    SearchName,
+    StackName,
+)
 from local.template import ROOT, own_template
 from neve.adapters.aws.clients import aws_client
 from neve.domain.observe.answer import observation_schema
@@ -106,13 +116,14 @@ class ForkedServers:
         *,
         stack: StackName = "embedded",
         embedder: EmbedderName = "fixture",
+        search: SearchName = "embedded",
         env: Mapping[str, str] | None = None,
     ) -> ForkedServer:
         """Under test controls; returns when it answers. ``env`` is added to its environment. Raises DidNotStart."""
         ready, output = data.with_name(f"{data.name}.ready.json"), data.with_name(f"{data.name}.log")
         ready.unlink(missing_ok=True)
         arguments = ["--data", str(data), "--port", "0", "--stack", stack, "--embedder", embedder, "--test-controls"]
-        arguments.append("--allow-loopback-webhooks")
+        arguments += ["--search", search, "--allow-loopback-webhooks"]
         pid = self.begin([*arguments, "--ready-file", str(ready)], output, env=env)
         end = time.monotonic() + START_S
         while not ready.exists():

@@ -21,10 +21,10 @@ import pytest
 from boto3 import Session
 
 from local.api_client import ApiClient
-from local.running import EmbedderName, StackName
+from local.running import EmbedderName
 from neve.usecases.work.erase.erase_user import SETTLE_S
 from tests.http.driving.controls import Controls
-from tests.http.driving.other_server import controlled_server, running_server
+from tests.http.driving.other_server import Stores, controlled_server, running_server
 from tests.http.driving.people import ENDED, Json, Person, new_user
 from tests.http.driving.schedules import states_deployed, states_ordered
 from tests.http.driving.stage import Stage
@@ -44,6 +44,8 @@ NO_STACK_NAME = "needs NEVE_STACK_NAME and AWS credentials: it asks Scheduler"
 
 CASES = 2
 """The full stack runs so many values of each parameter, the embedded one all of them: it is six times as fast."""
+ON_SEGMENTS = ("recall", "retraction", "erasure")
+"""The folders whose tests are run on segments, too."""
 NOT_TESTED = pytest.StashKey[Counter[str]]()
 
 
@@ -57,7 +59,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kinds = [kind for kind in ("live", "controls") if item.get_closest_marker(kind)]
         if len(kinds) != 1:
             raise pytest.UsageError(f"{item.nodeid} must be marked either live or controls")
-    if spared := _spared([item for item in here if _on_full_stack(item)]):
+    spared = _spared([item for item in here if _stores_of(item) == "full"])
+    spared |= {item for item in here if _stores_of(item) == "segments" and not _is_of_passages(item)}
+    if spared:
         config.hook.pytest_deselected(items=list(spared))
         items[:] = [item for item in items if item not in spared]
         here = [item for item in here if item not in spared]
@@ -70,9 +74,15 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
             config.stash[NOT_TESTED][reason] += 1
 
 
-def _on_full_stack(item: pytest.Item) -> bool:
+def _stores_of(item: pytest.Item) -> str | None:
     call = getattr(item, "callspec", None)
-    return call is not None and call.params.get("stack") == "full"
+    return None if call is None else call.params.get("stack")
+
+
+def _is_of_passages(item: pytest.Item) -> bool:
+    """Say whether a test's answers are made of what the search engine holds, or its words have to leave it."""
+    here = item.path.relative_to(Path(__file__).parent)
+    return here.parts[0] in ON_SEGMENTS
 
 
 def _spared(on_full_stack: list[pytest.Item]) -> set[pytest.Item]:
@@ -121,22 +131,23 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 # --- the server ---------------------------------------------------------------------------------
 
 
-@pytest.fixture(scope="session", params=["stage"] if STAGE_URL else ["embedded", "full"])
-def stack(request: pytest.FixtureRequest) -> StackName:
-    """What the server under test keeps its data in; every test runs on each. Of a stage nobody asks."""
+@pytest.fixture(scope="session", params=["stage"] if STAGE_URL else ["embedded", "segments", "full"])
+def stack(request: pytest.FixtureRequest) -> Stores:
+    """What the server under test keeps its data in; every test runs on each, on segments those alone whose passages
+    matter (``ON_SEGMENTS``). Of a stage nobody asks."""
     if request.param == "full":
         need_servers()
-    return cast("StackName", request.param)
+    return cast("Stores", request.param)
 
 
 @pytest.fixture(scope="session")
-def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[StackName], Stage]]:
+def stage_on(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[Stores], Stage]]:
     """A local server for each stack: started when its first test asks for it, kept for those that come later. After
     the last one its alarms are looked at: what would have taken a deployment back fails the run."""
     with ExitStack() as started:
 
         @cache
-        def stage_of(stack: StackName) -> Stage:
+        def stage_of(stack: Stores) -> Stage:
             data = tmp_path_factory.mktemp("server") / "data"
             server = started.enter_context(running_server(data, stack))
             controls = Controls(started.enter_context(closing(ApiClient(server.base_url))), data / "server.log")
@@ -154,7 +165,7 @@ def _no_alarm_went_off(controls: Controls) -> None:
 
 
 @pytest.fixture(scope="session")
-def stage(stack: StackName, stage_on: Callable[[StackName], Stage]) -> Stage:
+def stage(stack: Stores, stage_on: Callable[[Stores], Stage]) -> Stage:
     return Stage(STAGE_URL, os.environ["NEVE_KEY"], OTHER_KEY, None) if STAGE_URL else stage_on(stack)
 
 
@@ -198,7 +209,7 @@ StartedWith = Callable[[EmbedderName], AbstractContextManager[tuple[ApiClient, C
 
 
 @pytest.fixture
-def started_with(tmp_path: Path, stack: StackName) -> StartedWith:
+def started_with(tmp_path: Path, stack: Stores) -> StartedWith:
     """Starts a server with an embedder on one data folder, stopped before the next start."""
     return lambda embedder: controlled_server(tmp_path / "data", stack, embedder=embedder)
 

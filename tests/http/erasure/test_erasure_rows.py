@@ -18,7 +18,7 @@ from tests.http.driving.controls import Controls
 from tests.http.driving.images import IMAGE, PNG, upload
 from tests.http.driving.people import LONG_TEXT, Json, Person, answered, filler, reflect_job, user_message
 
-USERS = {"embedded": 50, "full": 10}
+USERS = {"embedded": 50, "segments": 10, "full": 10}
 IMPORTED = 3
 T = TypeVar("T")
 JobEnded = Callable[[ApiClient, Json], Json]

@@ -6,8 +6,8 @@ from typing import Literal
 
 import pytest
 
-from local.running import StackName
 from tests.http.driving.controls import Controls
+from tests.http.driving.other_server import Stores
 from tests.http.driving.people import Json, Person, new_memory_id
 from tests.http.real_encoder.rubric import plain
 from tests.http.recall.asking import components
@@ -117,10 +117,11 @@ def test_c35_a_late_leg_has_one_of_three_states_too(user: Person, controls: Cont
     ("leg", "other", "flag"), [("lexical", "vector", "lexical:error"), ("vector", "lexical", "vector:error")]
 )
 def test_c35_a_store_that_fails_one_leg_leaves_the_other_complete(
-    user: Person, controls: Controls, stack: StackName, leg: Literal["lexical", "vector"], other: str, flag: str
+    user: Person, controls: Controls, stack: Stores, leg: Literal["lexical", "vector"], other: str, flag: str
 ) -> None:
     """OpenSearch does not answer the leg's requests; the embedded index lacks the table that a phrase is looked up in,
-    and its vectors, which are in memory, are made to fail at the port."""
+    and its vectors, which are in memory, are made to fail at the port. So is either leg of segments,
+    which read the same rows and objects for both."""
     user.bring_in(*[plain(f"User paddled the red kayak number {n} today.") for n in range(12)])
     user.settle()
     query: Json = {"query": '"red kayak" number', "mode": "tool", "threshold": 0, "limit": 20}
@@ -128,8 +129,8 @@ def test_c35_a_store_that_fails_one_leg_leaves_the_other_complete(
     assert len(alone) == 12
     assert user.recall(**query)["degraded"] == []
 
-    if (stack, leg) == ("embedded", "vector"):
-        controls.fault("vector", "error")
+    if stack == "segments" or (stack, leg) == ("embedded", "vector"):
+        controls.fault(leg, "error")
     else:
         controls.cut_search(leg)
     answer = user.recall(**query)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from local.running import StackName
 from tests.http.driving.controls import Controls
+from tests.http.driving.other_server import Stores
 from tests.http.driving.people import Person, new_memory_id
 from tests.http.real_encoder.rubric import RUBRIC
 from tests.http.recall.asking import components
@@ -40,7 +40,7 @@ def test_d46_most_prompts_have_evidence_among_their_five_hits(rubric: tuple[Pers
 
 @pytest.mark.controls
 def test_d49_the_legs_can_be_compared_and_tuned(
-    rubric: tuple[Person, list[str]], controls: Controls, stack: StackName
+    rubric: tuple[Person, list[str]], controls: Controls, stack: Stores
 ) -> None:
     """Each leg alone and both together; the order of both follows from the components of each, so another fusion can
     be tried without the service."""
