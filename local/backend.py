@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from local.controls.delta_search import find_in_deltas
 from local.controls.fixture_cross_encoder import FixtureCrossEncoder
 from local.controls.fixture_embedder import MANY, FixtureEmbedder
 from local.controls.raw_search import Found, find_raw
@@ -130,7 +131,7 @@ class EmbeddedPorts:
         return expired
 
     def stored(self, text: str) -> list[Found]:
-        return find_raw([self._folder], text.encode())
+        return [*find_raw([self._folder], text.encode()), *find_in_deltas(self._folder / TABLE, text)]
 
     def close(self) -> None:
         """Every port raises StoreUnavailable from now on."""

@@ -12,6 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pytest import MonkeyPatch
 
+from local.controls.delta_search import find_in_deltas
+from local.controls.raw_search import find_raw
 from local.engine.file_objects import FileObjects
 from local.engine.search.search_index import SqliteSearchIndex
 from local.engine.sqlite_table import SqliteTable
@@ -32,6 +34,9 @@ ADA = Owner("t1", "ada")
 KEYS = UserKeys(*ADA)
 WORDS = ("kayak", "tent", "stove", "river")
 VECTORS = (None, vector(1, 0, 0, 0), vector(0.6, 0.8, 0, 0), vector(0, 0.5, 0.5, 0.1))
+
+LAST_CHANGE = 1 << 40
+"""Behind all of them."""
 
 Make = Callable[..., SegmentsIndex]
 
@@ -124,7 +129,9 @@ def test_a_merge_leaves_one_object_and_no_row_but_its_pointer(
 
 
 @pytest.mark.parametrize("taken_back", ["removed", "said otherwise", "too late"])
-def test_words_that_are_taken_back_are_in_nothing_that_is_kept(make: Make, tmp_path: Path, taken_back: str) -> None:
+def test_words_that_are_taken_back_are_in_nothing_that_is_kept(
+    make: Make, table: SqliteTable, tmp_path: Path, taken_back: str
+) -> None:
     """At once, in rows and objects, also of the base before."""
     make(merged_from=1, looked_at=EVERY_SIGN).upsert(ADA, [passage("a", "zanzibar one"), passage("b", "kayak")])
     index = make(looked_at="")
@@ -135,8 +142,25 @@ def test_words_that_are_taken_back_are_in_nothing_that_is_kept(make: Make, tmp_p
     else:
         index.trim(ADA, "a", keep=0, version=3)
         index.upsert(ADA, [passage("a", "zanzibar again", version=2, fingerprint="fp-again")])
+    table.discard_changes(LAST_CHANGE)
     left = [path.name for path in tmp_path.rglob("*.0") if b"zanzibar" in path.read_bytes()]
+    assert find_in_deltas(tmp_path / "table.db", "zanzibar") == []
     assert left == [] and found(make()) == ["b"]
+
+
+def test_words_that_are_packed_are_seen_by_who_looks_for_what_is_left(
+    make: Make, table: SqliteTable, tmp_path: Path
+) -> None:
+    """No raw byte of a write shows them, so the proofs of an erasure would find nothing, whatever was left."""
+    make(looked_at="").upsert(ADA, [passage("a", "zanzibar"), passage("b", "kayak")])
+    assert find_raw([tmp_path], b"zanzibar") == []
+    assert find_in_deltas(tmp_path / "table.db", "zanzibar") != []
+    make().trim(ADA, "a", keep=0, version=1)
+    assert find_in_deltas(tmp_path / "table.db", "zanzibar") != [], "a change that nobody has handled holds them"
+    table.discard_changes(LAST_CHANGE)
+    assert find_in_deltas(tmp_path / "table.db", "zanzibar") == []
+    assert find_in_deltas(tmp_path / "table.db", "kayak") == [], "it is in the base, whose bytes are read"
+    assert find_raw([tmp_path], b"kayak") != [] and find_raw([tmp_path], b"zanzibar") == []
 
 
 def test_what_a_merge_left_that_died_behind_the_pointer_is_deleted_when_its_message_comes_again(
