@@ -4,7 +4,8 @@ made here and list prices.
 ``DATA`` (a folder with ``locomo/``) replays the transcripts; what has been reached is kept in
 ``evals/results/prompt_cost.json`` at 20,000, 100,000 and 500,000 tokens. Without it the kept results are shown.
 ``--passes DATA`` plays a part of them under both policies of when a pass runs, and keeps what the model costs then in
-``evals/results/model_passes.json``. ``--write`` puts the tables into docs/prompt-cost.md."""
+``evals/results/model_passes.json``. ``--purposes DATA`` counts what is asked of the model for each purpose, and keeps
+it in ``evals/results/model_purposes.json``. ``--write`` puts the tables into docs/prompt-cost.md."""
 
 from __future__ import annotations
 
@@ -27,6 +28,8 @@ from local.backend import EMBEDDERS
 RESULT = Path("evals/results/prompt_cost.json")
 PASSES = Path("evals/results/model_passes.json")
 PASSES_UP_TO = 100_000
+PURPOSES = Path("evals/results/model_purposes.json")
+PURPOSES_UP_TO = 20_000
 LENGTHS = (20_000, 100_000, 500_000)
 TRANSCRIPTS: dict[str, Callable[[Path, int], Transcript]] = {
     "tools": lambda _, __: tools(100_000),
@@ -43,7 +46,14 @@ def main() -> int:
     parser.add_argument("--embedder", choices=EMBEDDERS, default="bge-small")
     parser.add_argument("--write", action="store_true", help="put the tables into docs/prompt-cost.md")
     parser.add_argument("--passes", action="store_true", help="of DATA only what passes cost by when they run")
+    parser.add_argument("--purposes", action="store_true", help="of DATA only what each purpose of a request costs")
     given = parser.parse_args()
+    if given.data and given.purposes:
+        length = min(given.up_to, PURPOSES_UP_TO)
+        found = passes.measure_purposes(locomo(given.data / "locomo", [length]), given.embedder)
+        PURPOSES.write_text(json.dumps({"at": _now(), "machine": machine.describe(), **found}, indent=1) + "\n")
+        print("\n".join(passes.purpose_lines(found)))
+        return 0
     if given.data and given.passes:
         length = min(given.up_to, PASSES_UP_TO)
         found = passes.measure(locomo(given.data / "locomo", [length]), given.embedder)
@@ -63,6 +73,8 @@ def main() -> int:
     print(text)
     if PASSES.exists():
         print("", *passes.lines(json.loads(PASSES.read_text(encoding="utf-8"))), sep="\n")
+    if PURPOSES.exists():
+        print("", *passes.purpose_lines(json.loads(PURPOSES.read_text(encoding="utf-8"))), sep="\n")
     return 0
 
 

@@ -27,6 +27,7 @@ from neve.observing import (
     Observed,
     ObservedLine,
     PassInput,
+    Question,
     Reflected,
     ReflectInput,
     Summarised,
@@ -58,7 +59,8 @@ class _Listening:
 @dataclass
 class Spent:
     """``calls`` of a model, and their tokens. Nothing is taken to be cached. ``passes``: calls that observe;
-    ``constant``: of their input what is the same in each, ``prior``: what is remembered already."""
+    ``constant``: of their input what is the same in each, ``prior``: what is remembered already. ``purposes``: calls,
+    input and output of each purpose of a request."""
 
     calls: int = 0
     input: int = 0
@@ -68,6 +70,7 @@ class Spent:
     pass_output: int = 0
     constant: int = 0
     prior: int = 0
+    purposes: dict[str, list[int]] = field(default_factory=dict)
 
 
 class MeteredObserver:
@@ -115,7 +118,7 @@ class MeteredObserver:
         usage = self._charge(lambda model: PromptedObserver(model, "metered").condense(given), answered)
         return replace(answer, usage=usage, calls=1)
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+    def hand_in(self, given: Sequence[Question]) -> str | None:
         return self._rules.hand_in(given)
 
     def withdraw(self, handed_in: str) -> None:
@@ -137,6 +140,9 @@ class MeteredObserver:
         self.spent.calls += 1
         self.spent.input += usage["input"]
         self.spent.output += usage["output"]
+        before = self.spent.purposes.get(request.purpose, [0, 0, 0])
+        spent = (1, usage["input"], usage["output"])
+        self.spent.purposes[request.purpose] = [a + b for a, b in zip(before, spent, strict=True)]
         return usage
 
 

@@ -4,7 +4,10 @@ The same turns are appended under both, without a prompt; the session is observe
 silence. What is counted are the requests that the prompted observer would send (``metered_observer``). ``cached``: the
 constant part of every pass but the first is read from the provider's cache, as where passes of a stage follow each
 other within five minutes and the part is as long as the model asks for. ``written``: as much in all as after every
-turn; ``metered_observer`` has one telegram for each pass, and a model keeps of twenty turns what it would of each."""
+turn; ``metered_observer`` has one telegram for each pass, and a model keeps of twenty turns what it would of each.
+
+``measure_purposes`` counts what is asked for each purpose: the same turns in one long session, and in sessions of
+twenty, each ended and filed, in the default window."""
 
 from __future__ import annotations
 
@@ -27,6 +30,7 @@ POLICIES: Mapping[str, Mapping[str, int]] = {
     "default": {"tokens": MODEL_TOKENS, "idle_s": IDLE_S},
 }
 TURNS = 1_000
+SESSION_TURNS = 20
 Result = dict[str, Any]
 
 
@@ -35,6 +39,16 @@ def measure(transcript: Transcript, embedder: str) -> Result:
     stop = transcript.stops[0]
     spent = {name: asdict(_played(transcript, embedder, after)) for name, after in POLICIES.items()}
     return {"transcript": stop.name, "turns": stop.turns, "tokens": stop.tokens, "spent": spent}
+
+
+def measure_purposes(transcript: Transcript, embedder: str) -> Result:
+    """Play the first stop's turns as one session, and as sessions that end."""
+    stop, after = transcript.stops[0], POLICIES["default"]
+    spent = {
+        f"one session, W = {POLICY['window']:,}": _played(transcript, embedder, after).purposes,
+        f"sessions of {SESSION_TURNS} turns": _in_sessions(transcript, embedder, after).purposes,
+    }
+    return {"transcript": stop.name, "turns": stop.turns, "tokens": stop.tokens, "purposes": spent}
 
 
 def _played(transcript: Transcript, embedder: str, after: Mapping[str, int]) -> Spent:
@@ -48,6 +62,22 @@ def _played(transcript: Transcript, embedder: str, after: Mapping[str, int]) -> 
         for turn in tracked(f"{stop.name}: {after}", transcript.turns[: stop.turns]):
             service.append(turn)
         service.observe()
+        return service.observer.spent
+
+
+def _in_sessions(transcript: Transcript, embedder: str, after: Mapping[str, int]) -> Spent:
+    stop, policy = transcript.stops[0], {"observe_after": dict(after)}
+    with (
+        tempfile.TemporaryDirectory(prefix="neve-passes-") as folder,
+        Service(Path(folder), embedder, policy) as service,
+    ):
+        for n, turn in enumerate(tracked(f"{stop.name}: in sessions", transcript.turns[: stop.turns])):
+            if n % SESSION_TURNS == 0:
+                if n:
+                    service.end()
+                service.open(f"s{n}")
+            service.append(turn)
+        service.end()
         return service.observer.spent
 
 
@@ -101,3 +131,18 @@ def lines(result: Result) -> Iterator[str]:
     known = f"caches from {least:,} tokens on" if least else f"has no minimum in our table: {UNKNOWN:,} at most"
     yield ""
     yield f"{OBSERVER_MODEL} {known}."
+
+
+def purpose_lines(result: Result) -> Iterator[str]:
+    """Tell what each purpose costs at the list price of the default model, nothing cached."""
+    price = price_of(OBSERVER_MODEL, {})
+    assert price is not None, f"{OBSERVER_MODEL} has no price"
+    turns = result["turns"]
+    yield f"Model per {TURNS:,} turns by purpose ({OBSERVER_MODEL}; {result['transcript']}, {turns} turns):"
+    yield ""
+    yield "| played as | purpose | in all | read by each | written by each | USD |"
+    yield "| --- |" + " --- |" * 5
+    for way, found in result["purposes"].items():
+        for purpose, (calls, read, written) in sorted(found.items()):
+            usd = (read * price.input + written * price.output) / 1e6 * TURNS / turns
+            yield f"| {way} | {purpose} | {calls} | {read / calls:,.0f} | {written / calls:,.0f} | {usd:.4f} |"

@@ -54,6 +54,7 @@ class Service:
             ),
         ]
         self._client.expect(200, "PUT", "/v1/policy", policy)
+        self._session = SESSION
 
     def __enter__(self) -> Service:
         return self
@@ -65,14 +66,15 @@ class Service:
 
     # --- the session ------------------------------------------------------------------------------
 
-    def open(self) -> int:
-        """How many events the session has."""
-        opened = self._send("POST", "/sessions", {"session_id": SESSION, "budget_ms": 20_000}, 200)
+    def open(self, session: str = SESSION) -> int:
+        """How many events the session has, which is talked in from now on."""
+        self._session = session
+        opened = self._send("POST", "/sessions", {"session_id": session, "budget_ms": 20_000}, 200)
         return int(opened["session"]["last_seq"])
 
     def compile(self, message: str) -> dict[str, Any]:
         """E8's answer. Raises RuntimeError for a degraded one: it is not a measurement."""
-        body = {"session_id": SESSION, "message": message}
+        body = {"session_id": self._session, "message": message}
         answer = self._send("POST", "/context", body, 200)
         if degraded := [flag for flag in answer["degraded"] if flag != "deadline"]:
             raise RuntimeError(f"a degraded prompt is not a measurement: {degraded}")
@@ -86,7 +88,7 @@ class Service:
             events.append({"event_type": "tool_call", "content": "", "event_data": named | {"args": tool.args}})
             events.append({"event_type": "tool_result", "content": tool.result, "event_data": named})
         events.append({"event_type": "assistant_response", "content": turn.assistant})
-        appended = self._send("POST", f"/sessions/{SESSION}/events", {"events": events}, 201)
+        appended = self._send("POST", f"/sessions/{self._session}/events", {"events": events}, 201)
         self._work()
         return appended
 
@@ -96,15 +98,20 @@ class Service:
 
     def observe(self) -> None:
         """Have what waits observed, as a silence does."""
-        self._client.call("POST", f"/v1/users/{USER}/sessions/{SESSION}/observe", {})
+        self._client.call("POST", f"/v1/users/{USER}/sessions/{self._session}/observe", {})
+        self._work()
+
+    def end(self) -> None:
+        """End the session, and have it filed."""
+        self._send("POST", f"/sessions/{self._session}/end", {}, 202)
         self._work()
 
     def session(self) -> dict[str, Any]:
-        return self._send("GET", f"/sessions/{SESSION}", None, 200)
+        return self._send("GET", f"/sessions/{self._session}", None, 200)
 
     def pack_now(self) -> str:
         """The pack as it would be if it were built at this moment."""
-        scope = tenant_scope(self._engines, TENANT).of_user(USER).of_session(SESSION)
+        scope = tenant_scope(self._engines, TENANT).of_user(USER).of_session(self._session)
         assert isinstance(scope, SessionScope)
         inputs = gather_pack(scope)[0]
         return inputs.text()
