@@ -23,6 +23,7 @@ from neve.observing import (
     Observed,
     Observer,
     PassInput,
+    Question,
     Reflected,
     ReflectInput,
     Summarised,
@@ -164,7 +165,7 @@ class ControlledObserver:
         with self._call(request, self._inner.name):
             return self._inner.condense(given)
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+    def hand_in(self, given: Sequence[Question]) -> str | None:
         return self._inner.hand_in(given)
 
     def withdraw(self, handed_in: str) -> None:

@@ -33,6 +33,7 @@ from neve.observing import (
     Observed,
     ObservedLine,
     PassInput,
+    Question,
     Reflected,
     ReflectedRow,
     ReflectInput,
@@ -178,7 +179,7 @@ class ScriptedObserver:
             raise answer
         return answer or Reflected((ReflectedRow("🔴 all of it, condensed"),), "scripted")
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+    def hand_in(self, given: Sequence[Question]) -> str | None:
         return self.provider.hand_in(given) if self.provider else None
 
     def withdraw(self, handed_in: str) -> None:
@@ -209,6 +210,8 @@ class ScriptedObserver:
 
     def file_away(self, given: FilingInput) -> Filed:
         self.filed.append(given)
+        if self.provider:
+            return self.provider.file_away(given)
         self._while_thinking()
         answer = self.filings.pop(0) if self.filings else None
         if isinstance(answer, Exception):

@@ -209,7 +209,7 @@ class FilingInput:
     images; ``left_out``: how many in between are missing. ``documents``: those that may be about the same. ``before``:
     what there was to say of the session before these events. ``outcome``: as the caller said. ``remembered``: what is
     remembered of the session, where a person has corrected any of it. ``remark``: what a person did meanwhile to a
-    document that an earlier answer changes."""
+    document that an earlier answer changes. ``handed_in``: as of a ``CondenseInput``."""
 
     session_id: str
     events: Sequence[Event]
@@ -222,6 +222,11 @@ class FilingInput:
     remembered: Sequence[Remembered] = ()
     remark: str | None = None
     seconds_left: SecondsLeft = field(default=for_ever, compare=False)
+    handed_in: str | None = None
+
+
+Question = CondenseInput | FilingInput
+"""What may be answered within a day."""
 
 
 class Observer(Protocol):
@@ -254,15 +259,16 @@ class Observer(Protocol):
         """Condense a batch. Of one that was handed in the answer is taken, where there is one; else it is asked for
         now. Raises also NotYetAnswered."""
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
-        """Have batches answered within a day, at half the price; the answer to one is there only while its rows are as
-        they were. Give the name of all of them; None: this observer cannot."""
+    def hand_in(self, given: Sequence[Question]) -> str | None:
+        """Have questions answered within a day, at half the price; the answer to one is there only while it shows what
+        it showed. Give the name of all of them; None: this observer cannot."""
 
     def withdraw(self, handed_in: str) -> None:
         """Have nothing more answered, and delete what was. Raises also NotYetAnswered: call again later."""
 
     def file_away(self, given: FilingInput) -> Filed:
-        """Decide which documents change, and what there is to say of the session."""
+        """Decide which documents change, and what there is to say of the session. Of what was handed in the answer is
+        taken, as by ``condense``. Raises also NotYetAnswered."""
 
 
 def usage_sum(*parts: Mapping[str, int]) -> dict[str, Any]:

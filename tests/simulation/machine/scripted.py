@@ -24,6 +24,7 @@ from neve.observing import (
     FilingInput,
     Observed,
     PassInput,
+    Question,
     Reflected,
     ReflectedRow,
     ReflectInput,
@@ -187,7 +188,7 @@ class ScriptedObserver:
             raise NotYetAnswered(name)
         return batch.answers.get(_asked(given))
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+    def hand_in(self, given: Sequence[Question]) -> str | None:
         """Some never get an answer."""
         self._think(f"hand in {len(given)}")
         self._fail_perhaps()

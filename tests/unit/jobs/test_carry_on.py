@@ -26,7 +26,7 @@ from neve.domain.records.epochs import Summary
 from neve.domain.records.memories import Kind, Memory, Status
 from neve.domain.tenants.policy import Policy
 from neve.domain.times import iso
-from neve.observing import Condensed, CondensedRow, CondenseInput
+from neve.observing import Condensed, CondensedRow, CondenseInput, Question
 from neve.ports.errors import NotYetAnswered
 from neve.ports.queue import Message, QueueName
 from neve.ports.search import SearchFilter
@@ -172,7 +172,7 @@ class Condenser(ScriptedObserver):
         super().__init__()
         self.handed_in: dict[str, int] = {}
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
+    def hand_in(self, given: Sequence[Question]) -> str | None:
         name = f"batch_{len(self.handed_in)}_{len(given)}"
         self.handed_in[name] = 0
         return name

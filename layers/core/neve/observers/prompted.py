@@ -36,6 +36,7 @@ from neve.observing import (
     ObservedLine,
     PassInput,
     ProposedFact,
+    Question,
     Reflected,
     ReflectedRow,
     ReflectInput,
@@ -71,9 +72,12 @@ class _Asking:
     def call(self, request: ModelRequest) -> ModelAnswer:
         return self._heard(lambda: self.model.call_tool(request))
 
-    def answer_of(self, batches: MessageBatches, batch: str, request: ModelRequest) -> ModelAnswer | None:
-        """Take the answer to a request that was handed in; None where there is none."""
-        return self._heard(lambda: batches.answer_of(batch, request))
+    def taken(self, batches: MessageBatches | None, batch: str | None, request: ModelRequest) -> ModelAnswer:
+        """Take the answer to a request that was handed in; where there is none, ask for it now."""
+        answer = None
+        if batch is not None and batches is not None:
+            answer = self._heard(lambda: batches.answer_of(batch, request))
+        return answer or self.call(request)
 
     def _heard(self, ask: Callable[[], Heard]) -> Heard:
         try:
@@ -188,11 +192,8 @@ class PromptedObserver:
     def condense(self, given: CondenseInput) -> Condensed:
         """Condense rows with one call, whatever the size of the answer: the caller drops what is over the target."""
         known = {group.id for group in given.groups}
-        request, batch, answer = _condense_request(given), given.handed_in, None
         with _asking(self._model) as asking:
-            if batch is not None and self._batches is not None:
-                answer = asking.answer_of(self._batches, batch, request)
-            answer = answer or asking.call(request)
+            answer = asking.taken(self._batches, given.handed_in, _condense_request(given))
             rows = _read(answer, lambda tool_input: condense_prompt.read_condensed(tool_input, known))
         return Condensed(
             tuple(CondensedRow(row.content, tuple(row.group_ids), row.priority, row.observed_date) for row in rows),
@@ -200,11 +201,12 @@ class PromptedObserver:
             answer.usage,
         )
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:
-        """Hand in the requests that ``condense`` would make, with the time of a whole worker for each."""
+    def hand_in(self, given: Sequence[Question]) -> str | None:
+        """Hand in the requests that ``condense`` and ``file_away`` would make, with the time of a whole worker for
+        each."""
         if self._batches is None:
             return None
-        return self._batches.submit([_condense_request(replace(one, seconds_left=for_ever)) for one in given])
+        return self._batches.submit([_request_of(one) for one in given])
 
     def withdraw(self, handed_in: str) -> None:
         if self._batches is not None:
@@ -258,7 +260,7 @@ class PromptedObserver:
 
     def _filed(self, given: FilingInput, asking: _Asking) -> Filed:
         try:
-            answer = asking.call(_filing_request(given))
+            answer = asking.taken(self._batches, given.handed_in, _filing_request(given))
         except UnusableAnswer as failure:
             why = CUT_OFF if isinstance(failure, AnswerCutOff) else OUT_OF_FORM
             return Filed((), None, self._name, filing_prompt.PROMPT_VERSION, rejected={why: 1})
@@ -279,7 +281,7 @@ class PromptedObserver:
 
 
 def _with_remark(given: FilingInput, remark: str) -> FilingInput:
-    return replace(given, remark="\n\n".join(filter(None, [given.remark, remark])))
+    return replace(given, remark="\n\n".join(filter(None, [given.remark, remark])), handed_in=None)
 
 
 def _remark_on(filed: Filed) -> str:
@@ -361,6 +363,12 @@ def _filing_request(given: FilingInput) -> ModelRequest:
         **_bounds(ANSWER_TOKENS, min(FILING_ANSWER_S, given.seconds_left() - COMMIT_S), ANSWER_TOKENS),
         purpose=filing_prompt.PURPOSE,
     )
+
+
+def _request_of(given: Question) -> ModelRequest:
+    if isinstance(given, FilingInput):
+        return _filing_request(replace(given, seconds_left=for_ever))
+    return _condense_request(replace(given, seconds_left=for_ever))
 
 
 class _Bounds(TypedDict):

@@ -26,6 +26,7 @@ from neve.observing import (
     Observed,
     ObservedLine,
     PassInput,
+    Question,
     Reflected,
     ReflectedRow,
     ReflectInput,
@@ -95,7 +96,7 @@ class ExtractiveObserver:
         rows = tuple(CondensedRow(row.text, row.group_ids) for row in folded.rows)
         return Condensed(rows, NAME, calls=0, left_out=folded.left_out, over_target=folded.over_target)
 
-    def hand_in(self, given: Sequence[CondenseInput]) -> str | None:  # noqa: ARG002
+    def hand_in(self, given: Sequence[Question]) -> str | None:  # noqa: ARG002
         return None
 
     def withdraw(self, handed_in: str) -> None:

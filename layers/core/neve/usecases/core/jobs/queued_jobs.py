@@ -22,7 +22,7 @@ FORGET = "forget"
 NIGHT = "reflect"
 """Condensing the rows of a user, or telling all users of a tenant."""
 HANDED_IN = "handed_in"
-"""Deleting at the model's provider what a night has handed in, once no night waits for it."""
+"""Deleting at the model's provider what a job has handed in, once no job waits for it."""
 REINDEX = "reindex"
 """Making the vectors of a tenant anew, because the languages of its policy have changed."""
 KINDS = (ERASURE, EXPORT, FORGET, HANDED_IN, NIGHT, REINDEX)
@@ -33,6 +33,12 @@ RETENTION = "retain"
 
 class WorkerReplaced(Exception):
     """The worker took longer than it was given, and another one has taken the job up."""
+
+
+def handed_in_by(job: Job | None) -> str | None:
+    """Give the name of what a job has handed in, and waits for."""
+    name: str | None = job.state.get("cursor", {}).get(HANDED_IN) if job else None
+    return name
 
 
 def job_message(keys: UserKeys, kind: str, job_id: str) -> Message:

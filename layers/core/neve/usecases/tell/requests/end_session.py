@@ -16,6 +16,9 @@ from neve.usecases.core.jobs.messages.compaction import compaction_job
 from neve.usecases.core.jobs.note_lost import note_lost
 from neve.usecases.core.jobs.read_jobs import find_job
 
+UNHURRIED = "unhurried"
+"""Says in the state of a job that no caller waits for the session's documents."""
+
 
 def end_session(scope: SessionScope, outcome: Outcome | None = None) -> Job:
     """End a session, and give its job, one for each state of the log and of what was said of its outcome: a caller that
@@ -53,6 +56,8 @@ def _end(scope: SessionScope, outcome: Outcome | None, seen: SessionHead | None 
         ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed)])
         return note_lost(scope, job)
     job = compaction_job(scope, "end", None, _job_id(scope, user.incarnation, closed))
+    if seen is not None and scope.policy.nightly_model == "batch":
+        job = replace(job, state=job.state | {UNHURRIED: True})
     queued = rows.put_queued_job(keys, job, user.incarnation)
     ports.table.write([rows.check_head(keys, user), rows.put_session(keys, closed), queued])
     return job

@@ -70,11 +70,11 @@ def _queued_jobs(changes: Sequence[Change]) -> dict[QueueName, list[Message]]:
 
 
 def _queued_job(item: Item) -> tuple[QueueName, Message]:
-    """Give a job's queue and message: work on all that is kept of a user, a session that is filed again, a pass, and
-    else a compaction or a retraction."""
+    """Give a job's queue and message: work on all that is kept of a user, a session that is filed again or whose filing
+    is answered later, a pass, and else a compaction or a retraction."""
     if item["kind"] in queued_jobs.KINDS:
         return queued_jobs.queue_of(item["kind"]), queued_jobs.message_of_row(item)
-    if item["kind"] == filing.KIND:
+    if item["kind"] == filing.KIND or queued_jobs.handed_in_by(rows.read_job(item)) is not None:
         return QueueName.LIBRARIAN, filing.message_of_row(item)
     if item["kind"] == observation.OBSERVE:
         return observation.queued_row(item)

@@ -16,7 +16,7 @@ from neve.ports.table import Check, Delete, Item, Version, key_of
 from neve.store import rows
 from neve.store.keys import NOBODY, UserKeys
 from neve.store.stream_records import Change
-from neve.usecases.core.jobs.queued_jobs import KINDS
+from neve.usecases.core.jobs.queued_jobs import KINDS, handed_in_by
 from neve.usecases.work.background.dispatch_changes import dispatch_changes
 
 Lost = Callable[[Job], object]
@@ -37,7 +37,7 @@ def send_lost(ports: Ports, item: Item, lost: Lost = ignore_job) -> bool:
     if row is None or job is None or job.due_at is None or job.due_at > iso(now):
         return False
     dispatch_changes(ports, [Change("", None, row)])
-    if job.kind in KINDS:  # its worker says when it is due again
+    if job.kind in KINDS or handed_in_by(job) is not None:  # its worker says when it is due again
         return False
     keys = UserKeys(row["tenant_id"], job.user_id or NOBODY)
     with contextlib.suppress(Conflict):  # a worker is at it

@@ -7,13 +7,13 @@ from functools import partial
 from neve.scope import UserScope
 from neve.usecases.core.images.shown_images import ShownImages
 from neve.usecases.core.jobs.carry_on import Step
+from neve.usecases.core.jobs.hand_in import withdraw_next
 from neve.usecases.core.jobs.queued_jobs import ERASURE, EXPORT, FORGET, HANDED_IN, NIGHT, REINDEX, RETENTION
 from neve.usecases.work.compact.retain_logs import retain
 from neve.usecases.work.erase.run_erasure import erase_next
 from neve.usecases.work.export.export_user import export_part
 from neve.usecases.work.forget.forget_listed import forget_next
 from neve.usecases.work.indexing.reindex_tenant import reindex_next
-from neve.usecases.work.reflect.hand_in import withdraw_next
 from neve.usecases.work.reflect.reflect_user import NightReport
 from neve.usecases.work.reflect.run import reflect_next
 

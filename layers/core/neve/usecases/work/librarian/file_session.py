@@ -18,8 +18,9 @@ from neve.domain.librarian.filing import Account, Filed, Filing
 from neve.domain.librarian.routing import claims_of
 from neve.domain.librarian.time_limits import MAX_ATTEMPTS
 from neve.domain.observe.trust import SaidHere
+from neve.domain.records.jobs import Job
 from neve.observing import FilingInput, SecondsLeft, for_ever
-from neve.ports.errors import ContentRefused, ModelRefused
+from neve.ports.errors import ContentRefused, ModelRefused, NotYetAnswered
 from neve.scope import SessionScope
 from neve.store import rows
 from neve.store.filings import read_filing
@@ -42,6 +43,14 @@ from neve.usecases.work.librarian.commit_filing import (
     result_of,
 )
 from neve.usecases.work.librarian.gather import Gathered, gather
+from neve.usecases.work.librarian.hand_in import (
+    AnotherWaits,
+    awaited,
+    hand_in_filing,
+    look_later,
+    read_to,
+    wants_batch,
+)
 from neve.usecases.work.observe.extract_session import refused
 from neve.usecases.work.observe.said_in_session import with_session
 
@@ -52,13 +61,14 @@ RULES = "none"
 @dataclass(slots=True)
 class FilingReport:
     """The outcome of one worker. ``left_off``: it had no time for one more answer, and the message is to be sent again.
-    ``waits``: for a retraction, whose job sends it. ``asked``: how often it asked. ``raced``: how often a person was
-    faster. ``rejected``: what it could not use of the answers. ``documents_not_shown``: for want of room. ``redacted``:
-    personal data in them, by class."""
+    ``waits``: for a retraction, whose job sends it; ``handed_in``: for an answer, and the sweep sends it. ``asked``:
+    how often it asked. ``raced``: how often a person was faster. ``rejected``: what it could not use of the answers.
+    ``documents_not_shown``: for want of room. ``redacted``: personal data in them, by class."""
 
     result: dict[str, Any] = field(default_factory=dict)
     left_off: bool = False
     waits: bool = False
+    handed_in: bool = False
     failed: bool = False
     asked: int = 0
     raced: int = 0
@@ -86,9 +96,14 @@ def file_session(
         return report
     waited_for = job.result.get("reason") if job and body["kind"] == KIND else None
     try:
-        report.result = _Librarian(scope, body, seconds_left, report).work()
+        report.result = _Librarian(scope, body, seconds_left, report, job).work()
     except UserErased:
         return None
+    except NotYetAnswered:
+        look_later(scope, body["job_id"])
+        report.handed_in = True
+    except AnotherWaits:
+        report.handed_in = True
     except ModelRefused as refusal:
         why = refused(refusal)
         told = partial(_refused, body["kind"], why)
@@ -101,7 +116,7 @@ def file_session(
         return report
     if report.waits:
         carry_on_job(scope, body["job_id"], body["kind"], partial(_said_before, body["kind"]))
-    elif not report.left_off:
+    elif not (report.left_off or report.handed_in):
         finish_job(scope, body["job_id"], body["kind"], "done", partial(_filed, body["kind"], report))
     return report
 
@@ -126,17 +141,19 @@ class _Librarian:
     body: Mapping[str, Any]
     seconds_left: SecondsLeft
     report: FilingReport
+    of: Job | None
 
     def work(self) -> dict[str, Any]:
         """File what is new, and give the job's result. Raises UserErased, ModelUnavailable, ModelRefused,
-        StoreUnavailable, and 409 ``conflict`` where others are faster each time; then nothing was written."""
+        StoreUnavailable, NotYetAnswered, AnotherWaits, and 409 ``conflict`` where others are faster each time; then
+        nothing was written."""
         remark: str | None = None
         asked_about: tuple[str, ...] = ()
         faster_persons, asked_about_unseen = 0, False
         rounds = Rounds(self.scope.ports, ROUNDS_OF_A_MODEL)
         while True:
             rounds.begin()
-            read = gather(self.scope, self.incarnation, asked_about)
+            read = gather(self.scope, self.incarnation, asked_about, read_to(self.of))
             if read.is_to_be_filed_again:
                 self.report.waits = wait_for_retraction(self.scope, self.incarnation, self.job)
                 if self.report.waits:
@@ -146,6 +163,8 @@ class _Librarian:
                 return self._end_without_filing()
             if read.cut.events and not self._has_time:
                 self.report.left_off = True
+                return {}
+            if read.cut.events and self._hands_in(read):
                 return {}
             filed = self._ask(read, remark)
             said = self._said(read, filed)
@@ -189,13 +208,15 @@ class _Librarian:
     def job(self) -> tuple[str, str]:
         return str(self.body["job_id"]), str(self.body["kind"])
 
-    def _ask(self, read: Gathered, remark: str | None) -> Filed:
-        """Ask the librarian. What the caller said of the outcome holds. Content that no model will read, or gives no
-        usable answer about, is filed without its help."""
-        if not read.cut.events:
-            return Filed((), None, self.scope.ports.observer.name, RULES, calls=0)
-        self.report.asked += 1
-        given = FilingInput(
+    def _hands_in(self, read: Gathered) -> bool:
+        """Hand the question in where it has hours, and say whether it waits now."""
+        if self.of is not None and wants_batch(self.scope, self.of):
+            given = self._question(read, None)
+            self.report.handed_in = hand_in_filing(self.scope, self.incarnation, self.of, given, read.last_seq)
+        return self.report.handed_in
+
+    def _question(self, read: Gathered, remark: str | None) -> FilingInput:
+        return FilingInput(
             session_id=self.scope.session,
             events=read.cut.events,
             documents=read.documents,
@@ -207,7 +228,16 @@ class _Librarian:
             remembered=read.remembered,
             remark=remark,
             seconds_left=self.seconds_left,
+            handed_in=awaited(self.scope, self.of) if remark is None else None,
         )
+
+    def _ask(self, read: Gathered, remark: str | None) -> Filed:
+        """Ask the librarian. What the caller said of the outcome holds. Content that no model will read, or gives no
+        usable answer about, is filed without its help."""
+        if not read.cut.events:
+            return Filed((), None, self.scope.ports.observer.name, RULES, calls=0)
+        self.report.asked += 1
+        given = self._question(read, remark)
         try:
             with noting_the_model(self.scope.ports), counting_failures(self.scope, self.incarnation):
                 filed = self.scope.ports.observer.file_away(given)

@@ -38,7 +38,7 @@ IMAGE = "[image]"
 
 @dataclass(frozen=True, slots=True)
 class Gathered:
-    """The material of a filing. ``cut``: the events that are shown. ``last_seq``: up to where the log was read.
+    """The material of a filing. ``last_seq``: up to where the log was read; ``cut``: the events that are shown.
     ``retracted``: what of it had been, as the session's marker row says. ``not_shown``: paths of documents that there
     was no room for. ``remembered``: of the session, where a person has corrected any of it."""
 
@@ -46,14 +46,11 @@ class Gathered:
     head: SessionHead
     marker: SessionMarker
     filing: Filing
+    last_seq: int
     cut: Cut
     documents: tuple[ShownDocument, ...]
     not_shown: tuple[str, ...] = ()
     remembered: tuple[Remembered, ...] = ()
-
-    @property
-    def last_seq(self) -> int:
-        return self.head.last_seq
 
     @property
     def first_seq(self) -> int:
@@ -93,9 +90,10 @@ class Gathered:
         return self.head.title or self.marker.thread_title
 
 
-def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> Gathered:
-    """Read what a librarian needs. ``first``: paths that are looked at before all others. Raises UserErased,
-    StoreUnavailable: without the search it could not be told whether a document is there already."""
+def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = (), read_to: int | None = None) -> Gathered:
+    """Read what a librarian needs. ``first``: paths that are looked at before all others. ``read_to``: what of the log
+    is read; None: all. Raises UserErased, StoreUnavailable: without the search it could not be told whether a document
+    is there already."""
     keys = scope.keys
     found = scope.ports.table.get_many([keys.head, keys.session_head, keys.marker, keys.filing])
     user = rows.read_head(found.get(keys.head))
@@ -104,12 +102,14 @@ def gather(scope: SessionScope, incarnation: int, first: Sequence[str] = ()) -> 
         raise UserErased
     head, filing = rows.read_session(found[keys.session_head]), read_filing(scope.session, found.get(keys.filing))
     marker = rows.read_marker(found[keys.marker])
-    events = list(_events(scope, filing.filed_seq + 1, head.last_seq, marker.retracted))
+    last_seq = head.last_seq if read_to is None else max(filing.filed_seq, min(read_to, head.last_seq))
+    events = list(_events(scope, filing.filed_seq + 1, last_seq, marker.retracted))
     cut = within_window(events, request_cap(scope.policy.effective_window), scope.count)
     if not cut.events:
-        return Gathered(user, head, marker, filing, cut, ())
+        return Gathered(user, head, marker, filing, last_seq, cut, ())
     shown, not_shown = _candidates(scope, cut.events, first)
-    return Gathered(user, head, marker, filing, cut, shown, not_shown, remembered_of(scope, user, marker))
+    remembered = remembered_of(scope, user, marker)
+    return Gathered(user, head, marker, filing, last_seq, cut, shown, not_shown, remembered)
 
 
 def _events(scope: SessionScope, first: int, last: int, retracted: Spans) -> Iterator[Event]:

@@ -45,7 +45,7 @@ from neve.usecases.core.privacy.screen_answers import screen_condensed
 from neve.usecases.core.tenants.usage import answer_cost, model_usage, usage_put
 from neve.usecases.tell.tenants.paid_in_vain import count_in_vain, counting_failures
 from neve.usecases.work.reflect.condensed_memory import condensed_memories
-from neve.usecases.work.reflect.hand_in import hand_in, wait_for_answers, wants_batch
+from neve.usecases.work.reflect.hand_in import hand_in_batches, wait_for_answers, wants_batch
 from neve.usecases.work.reflect.run_parts import COUNTS, part_put, part_row
 
 REASON = "condensed by a nightly reflection"
@@ -96,7 +96,7 @@ def condense_next(report: NightReport, run: Run) -> Outcome | None:
     if run.seconds_left() < needed_s(target_of(batches[0])):
         return Wait(run.cursor)
     if wants_batch(run):
-        hand_in(run, [_asked(run, batch) for batch in batches])
+        hand_in_batches(run, [_asked(run, batch) for batch in batches])
         return None
     try:
         _Batch(run, report, batches[0]).condense()
