@@ -2168,7 +2168,8 @@ class Policy(TypedDict):
     reflection_min_tokens: NotRequired[int]
     """Or so many tokens of them."""
     nightly_model: NotRequired[NightlyModel]
-    """How nights ask a model: at once, or in batches at half the price where its provider has them."""
+    """How nights, and filings of sessions that nobody ended, ask a model: at once, or in batches at half the price
+    where its provider has them."""
     min_importance: NotRequired[int]
     """A fact of less importance is kept only if somebody asked for it."""
     review_mode: NotRequired[ReviewMode]

@@ -3411,7 +3411,7 @@ export interface components {
              */
             min_importance?: number;
             /**
-             * @description How nights ask a model: at once, or in batches at half the price where its provider has them.
+             * @description How nights, and filings of sessions that nobody ended, ask a model: at once, or in batches at half the price where its provider has them.
              * @default direct
              */
             nightly_model?: components["schemas"]["NightlyModel"];

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from evals.prompt_cost.__main__ import PASSES
-from evals.prompt_cost.passes import POLICIES, lines
+from evals.prompt_cost.__main__ import PASSES, PURPOSES
+from evals.prompt_cost.passes import POLICIES, lines, purpose_lines
 from evals.prompt_cost.report import DOCUMENT
 from local.template import ROOT
 
@@ -30,7 +30,9 @@ def test_money_is_that_of_the_list_price_and_both_write_what_every_turn_writes()
 
 
 def test_the_page_has_what_was_measured() -> None:
-    page = (ROOT / DOCUMENT).read_text(encoding="utf-8").replace(",", "")
     rows = rows_of(json.loads((ROOT / PASSES).read_text(encoding="utf-8")))
     assert [row[0] for row in rows] == list(POLICIES)
-    assert [row for row in rows if f"| {' | '.join(row)} |".replace(",", "") not in page] == []
+    found = map(json.loads, [(ROOT / path).read_text(encoding="utf-8") for path in (PASSES, PURPOSES)])
+    told = [line for result, tell in zip(found, (lines, purpose_lines), strict=True) for line in tell(result)]
+    page = (ROOT / DOCUMENT).read_text(encoding="utf-8").replace(",", "")
+    assert [line for line in told if line.startswith("|") and line.replace(",", "") not in page] == []

@@ -26,7 +26,7 @@ from neve.usecases.core.jobs.carry_on import carry_on
 from neve.usecases.core.jobs.hand_in import withdraw_next
 from neve.usecases.core.jobs.queued_jobs import HANDED_IN
 from neve.usecases.core.jobs.read_jobs import find_job
-from neve.usecases.tell.requests.end_session import end_session_as_read
+from neve.usecases.tell.requests.end_session import end_session, end_session_as_read
 from neve.usecases.tell.requests.retract_events import Retract, retract_events
 from neve.usecases.tell.tenants.create_tenant import create_tenant
 from neve.usecases.tell.tenants.write_policy import write_policy
@@ -221,6 +221,19 @@ def test_a_caller_who_ends_it_meanwhile_has_filed_all_of_it(world: SilentWorld, 
     assert (world.text(GOALS), world.filed_to, world.job(silent).status) == ("Learn both.", 4, "done")
     world.later()
     assert provider.batches.live == {}
+
+
+def test_a_caller_who_says_meanwhile_how_it_ended_is_answered_now(world: SilentWorld, provider: Loopback) -> None:
+    silent = world.fall_silent()
+    world.file()
+    assert end_session(world.session).id == silent.id
+    provider.will(filed("At once."))
+    told = world.end(outcome="PARTIAL")
+    world.file()
+    assert told.id != silent.id
+    assert (world.text(GOALS), world.job(told).result["session_summary"]["outcome"]) == ("At once.", "PARTIAL")
+    world.later()
+    assert (world.job(silent).status, len(provider.requests)) == ("done", 1)
 
 
 def edit(world: SilentWorld) -> None:

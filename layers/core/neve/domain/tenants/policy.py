@@ -223,7 +223,8 @@ class Policy(Given):
     reflection_min_tokens: Tokens = Field(default=8_000, ge=1, le=MAX_WINDOW, description="Or so many tokens of them.")
     nightly_model: NightlyModel = Field(
         default="direct",
-        description="How nights ask a model: at once, or in batches at half the price where its provider has them.",
+        description="How nights, and filings of sessions that nobody ended, ask a model: at once, or in batches at half"
+        " the price where its provider has them.",
     )
     min_importance: int = Field(
         default=2, ge=1, le=5, description="A fact of less importance is kept only if somebody asked for it."

@@ -29,9 +29,9 @@ def ignore_job(_: Job) -> None:
 
 def send_lost(ports: Ports, item: Item, lost: Lost = ignore_job) -> bool:
     """Send a job of the index ``due``: its row goes through the outbox once more, as the change that made it. False
-    where it has ended, or has time left: the index lags, and its buckets are coarse; and of lasting work, of which
-    nothing was lost. Until its end the job is sent after ten minutes, twenty, forty and so on: one whose worker fails
-    each time is in the way of no other. Raises StoreUnavailable; then it stays due."""
+    where it has ended, or has time left: the index lags, and its buckets are coarse; and of lasting work, or of what
+    waits for an answer, of which nothing was lost. Until its end the job is sent after ten minutes, twenty, forty and
+    so on: one whose worker fails each time is in the way of no other. Raises StoreUnavailable; then it stays due."""
     now, row = ports.clock.now(), ports.table.get(key_of(item))
     job = rows.read_job(row) if row is not None and row["type"] == rows.QUEUED_JOB else None
     if row is None or job is None or job.due_at is None or job.due_at > iso(now):
