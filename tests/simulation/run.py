@@ -27,6 +27,7 @@ from neve.usecases.work.export import export_user
 from neve.usecases.work.forget import forget_listed
 from neve.usecases.work.indexing.drain_embeddings import KIND, read_drain
 from neve.usecases.work.indexing.requeue import WhoseRows, requeue_all
+from neve.usecases.work.librarian import hand_in as filing_hand_in
 from neve.usecases.work.reflect import hand_in
 from tests.simulation.checks.knowledge.retention import DAY_S
 from tests.simulation.checks.replay import Replay
@@ -111,6 +112,7 @@ class Run:
             (forget_listed, "BATCH", 2),
             (retain_logs, "expired_before", _before_short_days),
             (hand_in, "ANSWERED_WITHIN", timedelta(hours=1)),
+            (filing_hand_in, "ANSWERED_WITHIN", timedelta(hours=1)),
         ]
         if not self.workload.webhooks:  # nobody is told: what others do is what their seeds have always done
             small += [(dispatch_changes, "derived_events", lambda *_: []), (sweep_due, "due_rows", _but_deliveries)]

@@ -12,7 +12,7 @@ from neve.domain.reflect.nightly import is_candidate
 from neve.ports.table import Item
 from neve.store import rows
 from neve.store.keys import DUE_SHARDS, MEMORY, Keys, UserKeys
-from neve.usecases.core.jobs.queued_jobs import HANDED_IN, NIGHT
+from neve.usecases.core.jobs.queued_jobs import HANDED_IN, handed_in_by
 from tests.simulation.checks.replay import Found, of_kind, rows_of, transactions
 
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def _memories(run: Run, keys: UserKeys) -> Iterator[Memory]:
 
 
 def what_was_handed_in_is_deleted(run: Run) -> Found:
-    """When nothing is left to do, whatever became of the night and of its user; unless the provider would not."""
+    """When nothing is left to do, whatever became of the job and of its user; unless the provider would not."""
     jobs = [rows.read_job(item) for _, item in of_kind(run, rows.QUEUED_JOB)]
-    noted = {job.state.get("cursor", {}).get(HANDED_IN) for job in jobs if job.kind == NIGHT}
+    noted = {handed_in_by(job) for job in jobs}
     ended = [rows.read_job(item) for _, item in of_kind(run, "job") if item["kind"] == HANDED_IN]
     refused = {job.state.get("cursor", {}).get("name") for job in ended}
     yield from (f"{name} is still there" for name in noted & run.cloud.batches.keys() - refused)

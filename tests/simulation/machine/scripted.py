@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from base64 import b64decode
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 from math import sqrt
@@ -30,6 +30,7 @@ from neve.observing import (
     ReflectInput,
     Summarised,
     SummaryInput,
+    for_ever,
 )
 from neve.ports.errors import (
     ContentRefused,
@@ -107,14 +108,16 @@ def _shown(given: PassInput) -> Iterator[tuple[str, bytes]]:
 
 @dataclass
 class Batch:
-    """What a night has handed in. ``ends_s``: when it is answered. ``answers``: by what was shown."""
+    """What a job has handed in. ``ends_s``: when it is answered. ``answers``: by what was shown."""
 
     ends_s: float
-    answers: dict[tuple[tuple[str, str], ...], Condensed]
+    answers: dict[Hashable, Condensed | Filed]
 
 
-def _asked(given: CondenseInput) -> tuple[tuple[str, str], ...]:
-    return tuple((group.id, group.text) for group in given.groups)
+def _asked(given: Question) -> Hashable:
+    if isinstance(given, CondenseInput):
+        return tuple((group.id, group.text) for group in given.groups)
+    return repr(replace(given, handed_in=None, seconds_left=for_ever))
 
 
 class ScriptedObserver:
@@ -162,7 +165,7 @@ class ScriptedObserver:
         return Reflected(rows, self.name, usage=USAGE)
 
     def condense(self, given: CondenseInput) -> Condensed:
-        if given.handed_in is not None and (answer := self._handed_in(given, given.handed_in)):
+        if isinstance(answer := self._handed_in(given), Condensed):
             return answer
         self._think(f"condense {len(given.groups)}")
         self._refuse_perhaps()
@@ -178,7 +181,9 @@ class ScriptedObserver:
         row = CondensedRow(f"🔴 {whose} {label} for good {stamp}", ids)
         return Condensed((row,), self.name, usage=USAGE)
 
-    def _handed_in(self, given: CondenseInput, name: str) -> Condensed | None:
+    def _handed_in(self, given: Question) -> Condensed | Filed | None:
+        if (name := given.handed_in) is None:
+            return None
         self._think(f"look into {name}")
         self._fail_perhaps()
         batch = self._process.cloud.batches.get(name)
@@ -196,9 +201,12 @@ class ScriptedObserver:
         name = f"batch{next(cloud.batch_numbers)}"
         ends_s = cloud.scheduler.now_s + cloud.random.choice((1.0, 60.0, 2_000.0, 80_000.0))
         answered = [one for one in given if cloud.random.random() < 0.8]
-        cloud.batches[name] = Batch(ends_s, {_asked(one): self._condensed(one) for one in answered})
+        cloud.batches[name] = Batch(ends_s, {_asked(one): self._answer(one) for one in answered})
         self._process.point()
         return name
+
+    def _answer(self, given: Question) -> Condensed | Filed:
+        return self._condensed(given) if isinstance(given, CondenseInput) else self._filed(given)
 
     def withdraw(self, handed_in: str) -> None:
         self._think(f"withdraw {handed_in}")
@@ -220,10 +228,14 @@ class ScriptedObserver:
 
     def file_away(self, given: FilingInput) -> Filed:
         """Keeps every line that it was shown. Some of what it answers is no document's, or a guess."""
-        seqs = [event.seq for event in given.events]
-        self._think(f"file {given.session_id} {seqs[0]}-{seqs[-1]}")
-        random = self._process.cloud.random
+        if isinstance(answer := self._handed_in(given), Filed):
+            return answer
+        self._think(f"file {given.session_id} {given.events[0].seq}-{given.events[-1].seq}")
         self._refuse_perhaps()
+        return self._filed(given)
+
+    def _filed(self, given: FilingInput) -> Filed:
+        random, seqs = self._process.cloud.random, [event.seq for event in given.events]
         whose, _, label = next(filter(None, map(event_text, given.events)), "nobody said nothing").split()[:3]
         line = f"{whose} {given.session_id} {label} was filed from {seqs[0]} to {seqs[-1]}"
         shown = {document.path: document for document in given.documents}
