@@ -309,8 +309,13 @@ NIGHTS = Workload(
     more=(nights.plan, nights.plan_too, nights.ask),
 )
 
-HANDED_IN = replace(NIGHTS, name="handed_in", policy=_of_batches, more=(*NIGHTS.more, erasures.have_somebody_erased))
-"""Nights that the provider answers later, or never, while rows are edited and users are erased."""
+HANDED_IN = replace(
+    NIGHTS,
+    name="handed_in",
+    policy=_of_batches,
+    more=(*NIGHTS.more, erasures.have_somebody_erased, nights.end_silent, nights.end_silent, library.edit),
+)
+"""Nights and filings that the provider answers later, or never, while rows are edited and users are erased."""
 
 LIBRARY = Workload(
     "library",

@@ -40,6 +40,7 @@ from neve.usecases.work.erase import run_erasure
 from neve.usecases.work.indexing import changed_events, index_memories, requeue
 from neve.usecases.work.indexing.indexed_log import IndexedLog
 from neve.usecases.work.librarian import commit_filing, file_session
+from neve.usecases.work.librarian import hand_in as filing_hand_in
 from neve.usecases.work.observe import commit_pass, extract_session, observe_session
 from neve.usecases.work.retract import find_derived, replace_derived
 from tests.simulation.ablations import export, filing, forgetting, recall, segments, validity, webhooks
@@ -303,6 +304,13 @@ ABLATIONS = _by_name(
             "handed_in",
             60,
             lambda: [(steps, "withdraw_next", lambda _: Done())],
+        ),
+        Ablation(
+            "handed-in filing",
+            "the work that deletes what a filing has handed in",
+            "handed_in",
+            60,
+            lambda: [(filing_hand_in, "put_deletion", lambda *_: [])],
         ),
         Ablation("night packs", "leaving the session out of a night's replacement", "nights", 60, nights_rebuild_packs),
         Ablation(
