@@ -25,6 +25,8 @@ const LINKS = {
   ai: join(FRAMEWORKS, `ai-${VERSION}`),
 };
 const blocks = (name) => [...readFileSync(join(here, "..", "..", "docs", "frameworks", name), "utf8").matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block);
+/** The machine may be busy, and no program is about what a default budget cuts off. */
+const PATIENT = "new Neve({ timeouts: { recall: 60_000, pack: 60_000, context: 60_000, append: 60_000, usage: 60_000 } })";
 const ai = blocks("ai-sdk.md");
 /** They know nothing of the AI SDK: once is enough. */
 const agents = VERSION === "6" ? blocks("openai-agents-typescript.md") : [];
@@ -34,7 +36,7 @@ const environment = { ...process.env, ANTHROPIC_BASE_URL: `${MODEL}/v1`, ANTHROP
 /** @returns what the program prints. */
 async function run(block, typed = "", ...more) {
   const file = join(FOLDER, `${crypto.randomUUID()}.mjs`);
-  writeFileSync(file, transformSync(block.replaceAll('"ada"', `"${user}"`), { loader: "ts", target: "es2022" }).code + more.join("\n"));
+  writeFileSync(file, transformSync(block.replaceAll('"ada"', `"${user}"`).replaceAll("new Neve()", PATIENT), { loader: "ts", target: "es2022" }).code + more.join("\n"));
   const child = spawn(process.execPath, [file], { env: environment, stdio: ["pipe", "pipe", "pipe"] });
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (text) => (printed[name] += text));

@@ -8,7 +8,7 @@ import { Neve } from "../dist/index.js";
 import { steer } from "./scene.mjs";
 
 const { NEVE_URL: SERVICE, NEVE_KEY: KEY, NEVE_PROXY: PROXY } = process.env;
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 300_000;
 
 async function logOf(user) {
   const answer = await fetch(`${SERVICE}/v1/users/${user}/sessions/s1/events?limit=200`, { headers: { Authorization: `Bearer ${KEY}` } });
@@ -97,7 +97,7 @@ test("a process that is killed in an outage loses no more than it has called kep
 const KILLED = `
 import { createInterface } from "node:readline";
 import { Neve } from "./dist/index.js";
-const s = new Neve({ onError: () => undefined }).user(process.env.THE_USER).session("s1");
+const s = new Neve({ onError: () => undefined, timeouts: { append: 60_000 } }).user(process.env.THE_USER).session("s1");
 for await (const line of createInterface({ input: process.stdin })) {
   const { appended, kept } = await s.append(line);
   process.stdout.write(JSON.stringify({ appended, kept }) + "\\n");

@@ -10,6 +10,8 @@ import { transformSync } from "esbuild";
 
 const { NEVE_URL: SERVICE, NEVE_KEY: KEY, NEVE_MODEL: MODEL } = process.env;
 const MOST_LINES = 12;
+/** The machine may be busy, and no program is about what a default budget cuts off. */
+const PATIENT = "new Neve({ timeouts: { recall: 60_000, pack: 60_000, context: 60_000, append: 60_000, usage: 60_000 } })";
 const FOLDER = new URL("../.pages/", import.meta.url);
 const pages = ["quickstart-typescript", "access-tokens"].map((name) => readFileSync(new URL(`../../../docs/${name}.md`, import.meta.url), "utf8"));
 const blocks = pages.flatMap((page) => [...page.matchAll(/^```ts\n(.*?)^```/gms)].map(([, block]) => block));
@@ -23,7 +25,7 @@ const logOf = async (session) => (await service(`/sessions/${session}/events`)).
 /** @returns what the program prints. */
 async function run(number, typed = "") {
   const file = new URL(`page-${number}.mjs`, FOLDER);
-  writeFileSync(file, transformSync(blocks[number].replaceAll('"ada"', `"${user}"`), { loader: "ts", target: "es2022" }).code);
+  writeFileSync(file, transformSync(blocks[number].replaceAll('"ada"', `"${user}"`).replaceAll("new Neve()", PATIENT), { loader: "ts", target: "es2022" }).code);
   const child = spawn(process.execPath, [fileURLToPath(file)], { env: environment, stdio: ["pipe", "pipe", "pipe"] });
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"]) child[name].setEncoding("utf8").on("data", (text) => (printed[name] += text));
