@@ -14,8 +14,9 @@ from neve.ports.search import IndexModel
 
 Place = tuple[str, int]
 """Item id and n."""
-SAID = ("fingerprint", "tags", "metadata", "path", "category", "group")
-"""The attributes of a passage that are words of somebody; the fingerprint is that of the text."""
+SAID = ("tags", "metadata", "path", "category", "group")
+"""The attributes of a passage that are words of somebody, beside its text. Its fingerprint does not tell another text:
+what is embedded of a document is without its title."""
 BYTES_A_TEXT = 150
 """What a text costs beside its words."""
 
@@ -153,7 +154,7 @@ class HeldUser:
     def _stands(self, row: int) -> _Stands:
         snapshot = self.segment.snapshot
         words = [snapshot.names[name].values([int(snapshot.columns[name][row])])[0] for name in SAID]
-        return _Stands(int(snapshot.columns["version"][row]), tuple(words))
+        return _Stands(int(snapshot.columns["version"][row]), (self.texts.of(row), *words))
 
     def _rows(self, item_id: str, keep: int, up_to: int | None = None, last: int | None = None) -> list[int]:
         """Give the live rows of an item from a number on."""
@@ -189,7 +190,7 @@ def _stands(one: Written) -> _Stands:
 
 
 def _words(one: Written) -> tuple[str | None, ...]:
-    return tuple(getattr(one.stored, name) for name in SAID)
+    return (one.text, *(getattr(one.stored, name) for name in SAID))
 
 
 def _is_older(one: Written, stands: Sequence[_Stands]) -> bool:
