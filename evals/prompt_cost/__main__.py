@@ -12,7 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -51,15 +51,11 @@ def main() -> int:
     if given.data and given.purposes:
         length = min(given.up_to, PURPOSES_UP_TO)
         found = passes.measure_purposes(locomo(given.data / "locomo", [length]), given.embedder)
-        PURPOSES.write_text(json.dumps({"at": _now(), "machine": machine.describe(), **found}, indent=1) + "\n")
-        print("\n".join(passes.purpose_lines(found)))
-        return 0
+        return _keep(PURPOSES, found, passes.purpose_lines(found))
     if given.data and given.passes:
         length = min(given.up_to, PASSES_UP_TO)
         found = passes.measure(locomo(given.data / "locomo", [length]), given.embedder)
-        PASSES.write_text(json.dumps({"at": _now(), "machine": machine.describe(), **found}, indent=1) + "\n")
-        print("\n".join(passes.lines(found)))
-        return 0
+        return _keep(PASSES, found, passes.lines(found))
     stored = _stored_result()
     if given.data:
         for name in [given.only] if given.only else TRANSCRIPTS:
@@ -75,6 +71,13 @@ def main() -> int:
         print("", *passes.lines(json.loads(PASSES.read_text(encoding="utf-8"))), sep="\n")
     if PURPOSES.exists():
         print("", *passes.purpose_lines(json.loads(PURPOSES.read_text(encoding="utf-8"))), sep="\n")
+    return 0
+
+
+def _keep(file: Path, found: dict[str, Any], lines: Iterable[str]) -> int:
+    """Keep what was measured, with when and where, and print it."""
+    file.write_text(json.dumps({"at": _now(), "machine": machine.describe(), **found}, indent=1) + "\n")
+    print("\n".join(lines))
     return 0
 
 

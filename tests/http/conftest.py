@@ -133,8 +133,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session", params=["stage"] if STAGE_URL else ["embedded", "segments", "full"])
 def stack(request: pytest.FixtureRequest) -> Stores:
-    """What the server under test keeps its data in; every test runs on each, on segments those alone whose passages
-    matter (``ON_SEGMENTS``). Of a stage nobody asks."""
+    """Name what the server under test keeps its data in; every test runs on each, on segments those whose passages
+    matter alone (``ON_SEGMENTS``). Of a stage nobody asks."""
     if request.param == "full":
         need_servers()
     return cast("Stores", request.param)
@@ -179,7 +179,7 @@ def clean(stage: Stage) -> Iterator[None]:
 
 @pytest.fixture
 def workers_awake(stage: Stage) -> None:
-    """For a test that waits for work inside a call: locally too the workers take whatever comes until it ends."""
+    """Let the workers of a local server take whatever comes until the test ends: it waits for work inside a call."""
     if stage.controls:
         stage.controls.work_by_themselves()
 

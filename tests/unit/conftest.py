@@ -1,4 +1,4 @@
-"""Worlds, which are closed behind the test."""
+"""Worlds and a model's provider, which are closed behind the test."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.loopback.server import Loopback, running
 from tests.unit.recall_world import RecallWorld
 from tests.unit.world import World
 
@@ -38,3 +39,11 @@ def recall_world(new_recall_world: RecallWorld) -> RecallWorld:
     """With the session ``s1`` of ann."""
     new_recall_world.open()
     return new_recall_world
+
+
+@pytest.fixture
+def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
+    """Serve as a strict provider of models on this machine."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with running() as loopback:
+        yield loopback

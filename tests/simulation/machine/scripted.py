@@ -108,7 +108,7 @@ def _shown(given: PassInput) -> Iterator[tuple[str, bytes]]:
 
 @dataclass
 class Batch:
-    """What a job has handed in. ``ends_s``: when it is answered. ``answers``: by what was shown."""
+    """Holds what a job has handed in. ``ends_s``: when it is answered. ``answers``: by what was shown."""
 
     ends_s: float
     answers: dict[Hashable, Condensed | Filed]

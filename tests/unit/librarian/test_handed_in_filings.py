@@ -35,7 +35,7 @@ from neve.usecases.work.compact.compact_session import compact_session
 from neve.usecases.work.librarian import hand_in
 from neve.usecases.work.librarian.file_session import FilingReport
 from tests.loopback.script import Step
-from tests.loopback.server import Loopback, running
+from tests.loopback.server import Loopback
 from tests.unit.librarian.library_world import LibraryWorld
 
 GOALS = "/profile/goals"
@@ -86,13 +86,6 @@ class SilentWorld(LibraryWorld):
     @property
     def filed_to(self) -> int:
         return read_filing("s1", self.table.get(self.session.keys.filing)).filed_seq
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with running() as loopback:
-        yield loopback
 
 
 @pytest.fixture

@@ -30,19 +30,12 @@ from neve.usecases.work.reflect import hand_in
 from neve.usecases.work.reflect.request_reflection import request_reflection
 from neve.workers.job_worker import process_jobs
 from tests.loopback.script import Step
-from tests.loopback.server import Loopback, running
+from tests.loopback.server import Loopback
 from tests.unit.reflect.night_world import NightWorld
 
 
 class Died(BaseException):
     """A worker is gone, with all that it would have done."""
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with running() as loopback:
-        yield loopback
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from neve.adapters.models.anthropic_when_asked import AnthropicWhenAsked, with_k
 from neve.ports.errors import AnswerOutOfForm, ModelRefused, NotYetAnswered
 from neve.ports.models import ModelRequest, request_name
 from tests.loopback.script import Step
-from tests.loopback.server import Loopback, running
+from tests.loopback.server import Loopback
 
 SCHEMA = {"type": "object", "properties": {"n": {"type": "integer"}}}
 REQUEST = ModelRequest("Condense.", ({"type": "text", "text": "one"},), "record", "Record.", SCHEMA, 100, "condense")
@@ -21,13 +21,6 @@ OTHER = replace(REQUEST, content=({"type": "text", "text": "two"},))
 
 def answered(n: int) -> Step:
     return Step(tool_calls=({"name": "record", "arguments": {"n": n}},))
-
-
-@pytest.fixture
-def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Loopback]:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
-    with running() as loopback:
-        yield loopback
 
 
 @pytest.fixture
